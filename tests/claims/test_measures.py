@@ -58,9 +58,12 @@ def test_trends_and_lines_leave_diverged_points_out() -> None:
 
 def test_the_best_settings_are_those_within_one_standard_error_of_the_lowest_mean() -> None:
     errors = frame([0.1, 0.1, 0.5], [0.3, 0.32, 0.5])  # the first has a standard error of 0.1
-    assert frames.best(errors) == 1.0
-    assert frames.near_best(errors) == [1.0, 2.0]
-    assert frames.near_best(errors[:1] + frame([0, 0.01, 0])) == [1.0]
+    table = rows("parity", "act", [*errors], lambda s, k, d: errors[s][k], seeds=errors.index)
+    assert frames.best(table) == 1.0
+    assert frames.near_best(table) == [1.0, 2.0]
+    assert frames.near_best(table[table["seed"] == 0]) == [1.0, 2.0]
+    fewer = table.assign(ponder_time=-table["setting"], error=0.2)
+    assert frames.near_best(fewer) == [3.0, 2.0, 1.0], "of equals fewer steps win"
     assert frames.lowest_error(errors.to_numpy()) == pytest.approx(0.2)
 
 

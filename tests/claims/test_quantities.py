@@ -106,6 +106,8 @@ def test_the_gap_of_solved_settings_varies_over_draws_of_seeds() -> None:
         (Quantity("", "", "bits", 0.0127, -0.0004, 0.0258, 5), "0.0127 bits (−0.0004 to 0.0258)"),  # noqa: RUF001
         (Quantity("", "", "steps", -1.5, -2.0, -1.0, 3), "−1.50 steps (−2.00 to −1.00)"),  # noqa: RUF001
         (Quantity("", "", "updates", math.inf, 12000.0, math.inf, 3), "never (12,000 to never)"),
+        (Quantity("", "", "updates", 9000.0, -math.inf, math.inf, 3), "9,000 updates (no bound)"),
+        (Quantity("", "", "networks", 7.0, None, None, 10), "7 networks"),
         (Quantity("", "", "bits", math.nan, None, None, 0), "not measured"),
         (Quantity("", "", "points", -0.099, -0.2, 0.0, 3), "−9.9 points (−20.0 to 0.0)"),  # noqa: RUF001
         (Quantity("", "", "points", 0.99, None, None, 1), "99.0 points"),

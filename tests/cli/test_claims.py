@@ -38,9 +38,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_summary_then_a_line_for_each_claim_and_part(width: int) -> None:
+def test_a_summary_then_a_line_for_each_claim_and_part(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", f"{width}")
     judgements = judge_all(REGISTER.claims, RESULTS)
-    text = plain(overview(judgements, "reduced", width))
+    text = plain(overview(judgements, "reduced"))
     assert max(map(len, text.splitlines())) <= width
     summary, rows, hint = text.split("\n\n")
     counts = Counter(each.verdict for each in judgements)
@@ -58,9 +61,11 @@ def test_a_summary_then_a_line_for_each_claim_and_part(width: int) -> None:
     assert "pondering claims G1 --profile reduced" in hint
 
 
-def test_a_claim_in_brief_has_the_papers_number_ours_and_what_would_change_the_verdict() -> None:
+def test_a_claim_in_brief_has_the_papers_number_ours_and_what_would_change_the_verdict(
+    project: Path,
+) -> None:
     judgement = judge(REGISTER.claims[0], RESULTS)
-    text = plain(detail(judgement, 80))
+    text = plain(detail(judgement))
     assert max(map(len, text.splitlines())) <= 80
     claim, remark = judgement.claim, judgement.remark
     assert " ".join(text.split()) == (
@@ -71,11 +76,11 @@ def test_a_claim_in_brief_has_the_papers_number_ours_and_what_would_change_the_v
 
 def test_a_whole_claim_has_its_criteria_and_what_would_flip_it() -> None:
     judgement = judge(REGISTER.claims[0], RESULTS)
-    whole = " ".join(plain(full(judgement, 80)).split())
+    whole = " ".join(plain(full(judgement)).split())
     assert f"claim {judgement.claim.statement} paper " in whole
     assert " here median error of the plain network " in whole
     assert whole.endswith(f"would change {judgement.remark.change}")
-    flipped = plain(full(replace(judgement, flips=("With ACT at 0.1: no.",)), 80))
+    flipped = plain(full(replace(judgement, flips=("With ACT at 0.1: no.",))))
     assert "but          With ACT at 0.1: no." in flipped
 
 

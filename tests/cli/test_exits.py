@@ -52,6 +52,7 @@ def test_a_rule_worse_than_the_best_fixed_n_is_marked(project: Path) -> None:
     rows.loc[rows["rule"].isin(["state", "sampled"]), "error"] += 0.3
     late = (rows["rule"] == "patience") & (rows["ponder_time"] >= 4)
     rows.loc[late, "error"] = 0.9
+    rows.loc[rows["rule"] == "certainty", "ponder_time"] += 5  # says nothing at these steps
     rows.to_csv(path, index=False)
     text = table()
     marked = re.findall(r"^  (\w+).*decides nothing$", text, re.MULTILINE)

@@ -16,7 +16,8 @@ ROWS = "setting,seed,error\n0.1,0,0.25\n0.1,1,0.5\n"
 
 
 def results(folder: Path) -> Path:
-    for name in ("tables/parity.csv", "curves/parity/act.csv", "traces/parity.json"):
+    names = ("tables/parity.csv", "curves/parity/act.csv", "exits/parity.csv", "traces/parity.json")
+    for name in names:
         (folder / name).parent.mkdir(parents=True)
         (folder / name).write_text(ROWS)
     return folder
@@ -29,7 +30,9 @@ def test_a_changed_digit_and_a_missing_file_are_named(tmp_path: Path) -> None:
     assert list(files_apart(here, there)) == []
     (there / "curves/parity/act.csv").write_text(ROWS.replace("0.25", "0.2501"))
     (there / "tables/sort.csv").write_text(ROWS)
-    new, curve = files_apart(here, there)
+    (there / "exits/parity.csv").unlink()
+    exits, new, curve = files_apart(here, there)
+    assert exits == "exits/parity.csv: in one of the two runs alone"
     assert new == "tables/sort.csv: in one of the two runs alone"
     assert curve == "curves/parity/act.csv: here '0.1,0,0.25', then '0.1,0,0.2501'"
 

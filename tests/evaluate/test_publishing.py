@@ -6,7 +6,6 @@ import json
 import shutil
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from safetensors.torch import load_file
 from support import stages, tiny
@@ -19,14 +18,16 @@ from pondering.params.read import PROFILES, load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
+from pondering.results.results import read_table
+from pondering.results.tables import best_setting, headline, per_seed
 
 
 def best_replica(mechanism: str) -> tuple[float, int]:
-    """Setting and seed of least mean error, then fewest steps; the first of seeds 0 and 7."""
-    table = pd.read_csv(Layout(stages.finished_project(), "quick").table("tiny"))
-    rows = table[(table["mechanism"] == mechanism) & (table["prediction"] != "expected")]
-    means = rows.groupby("setting")[["error", "ponder_time"]].mean()
-    return means.sort_values(["error", "ponder_time"], kind="stable").index[0], 0
+    """The best setting of the finished project, and the first of its seeds 0 and 7."""
+    table = read_table(Layout(stages.finished_project(), "quick").table("tiny"))
+    setting = best_setting(per_seed(headline(table)), mechanism)
+    assert setting is not None
+    return setting, 0
 
 
 @pytest.fixture

@@ -239,9 +239,9 @@ def b2() -> Case:
 
     def of(inside: float, ponder: tuple[float, float], act: float) -> Results:
         trained = _pair(name, "interpolation", (_flat(inside), _flat(2.5)),
-                        (_flat(0.05), _flat(2.0)), BITS[:3])  # fmt: skip
+                        (_flat(0.05), _flat(2.0)), (1, 24, 48))  # fmt: skip
         beyond = _pair(name, "extrapolation", (_flat(ponder[0]), _flat(ponder[1])),
-                       (_flat(act), _flat(2.0)), BITS[3:])  # fmt: skip
+                       (_flat(act), _flat(2.0)), (49, 72, 96))  # fmt: skip
         return results([*trained, *beyond])
 
     return of(0.01, (0.05, 5.0), 0.48), of(0.01, (0.49, 1.5), 0.48), of(0.4, (0.49, 1.5), 0.48)
@@ -287,7 +287,7 @@ def b5(name: str = "parity_interpolation") -> Case:
     """Steps under a long prior."""
 
     def of(steps: float, error: float) -> Results:
-        table = rows(name, "pondernet", PRIORS, _flat(error), _flat(steps))
+        table = rows(name, "pondernet", PRIORS, _flat(error), _flat(steps), levels=BITS)
         training = curve(name, "pondernet", PRIORS, lambda s, k, share: error,
                          lambda s, share: steps)  # fmt: skip
         return results([table], [training])
@@ -330,11 +330,12 @@ def f1() -> Case:
 
     def of(repeat: float, act: float) -> Results:
         tables, curves = [], []
-        for name in ("parity_fojo", "addition"):
+        for name, levels in {"parity_fojo": BITS, "addition": (1, 5)}.items():
             tables += [
-                rows(name, "repeat", [1, 2, 3], lambda s, k, d: repeat if s > 1 else 0.0),
-                rows(name, "act", TAUS, _flat(act)),
-            ]
+                rows(name, "repeat", [1, 2, 3], lambda s, k, d: repeat if s > 1 else 0.0,
+                     levels=levels),
+                rows(name, "act", TAUS, _flat(act), levels=levels),
+            ]  # fmt: skip
             curves += [
                 curve(name, "repeat", [1, 2, 3],
                       lambda s, k, share: max(0.01, 0.5 - share) if s > 1 else 0.0),
@@ -388,44 +389,3 @@ NUMBERS: dict[str, dict[str, float]] = {
     "F1": {"best": 0.99, "gap": -LUCK, "speed": 5000 / 8500},
 }  # fmt: skip
 """Numbers of the reproducing results, for claims that measure means and trends."""
-
-
-LEVELS: dict[str, dict[str, Sequence[float]]] = {
-    "parity": {"test": BITS},
-    "parity_fojo": {"test": BITS},
-    "parity_interpolation": {"test": BITS},
-    "parity_extrapolation": {"interpolation": (1, 24, 48), "extrapolation": (49, 72, 96)},
-    "logic": {"test": range(1, 11)},
-    "addition": {"test": range(1, 6)},
-    "sort": {"test": range(2, 16)},
-    "wikipedia": {"train": (0,)},
-    "mnist": {"test": range(10)},
-    "mnist_rotated": {"range": (22.5, 45, 67.5, 90), "angle": range(0, 91, 5)},
-}
-"""Difficulties as large as the paper's, by experiment and split."""
-CHANCE = {"addition": 0.99, "sort": 0.99, "wikipedia": 5.0, "mnist": 0.9, "mnist_rotated": 0.9}
-"""Error of a network that nearly guesses; other tasks have 0.5."""
-
-
-def nothing_learned(smaller: bool) -> Results:
-    """Results after 60,000 updates in which no network has learned anything.
-
-    Args:
-        smaller: tasks are half as large as the paper's; texts and digits stay as they are.
-    """
-    tables, curves, seeds = [], [], range(2)
-    settings = {"repeat": (1, 2, 3), "act": (*PENALTIES, 0.1)}
-    settings |= dict.fromkeys(("pondernet", "pondernet[epsilon=0.05]"), PRIORS)
-    for name, splits in LEVELS.items():
-        error = _flat(CHANCE.get(name, 0.5))
-        half = 2 if smaller and name not in ("wikipedia", "mnist", "mnist_rotated") else 1
-        for mechanism, values in settings.items():
-            curves.append(curve(name, mechanism, values, error, updates=60_000, seeds=seeds))
-            tables += [
-                rows(name, mechanism, values, error, split=split, seeds=seeds,
-                     levels=[level / half for level in levels])
-                for split, levels in splits.items()
-            ]  # fmt: skip
-    sources = CASES["G7"][0], CASES["G8"][0], CASES["G10"][2]
-    traces = {name: found for source in sources for name, found in source.traces.items()}
-    return results(tables, curves, traces, profile="paper")

@@ -128,14 +128,10 @@ def results(
 
 
 def trace(
-    kind: str,
-    steps: Sequence[dict[str, Any]],
-    mechanism: str = "act",
-    seed: int = 0,
-    setting: float = 6e-3,
+    kind: str, steps: Sequence[dict[str, Any]], seed: int = 0, setting: float = 6e-3
 ) -> dict[str, Any]:
-    """One trace."""
-    return {"mechanism": mechanism, "setting": setting, "seed": seed, "kind": kind, "steps": steps}
+    """One trace of ACT."""
+    return {"mechanism": "act", "setting": setting, "seed": seed, "kind": kind, "steps": steps}
 
 
 def step(read: str, target: str, ponder: float, loss: float = 0.1, **more: Any) -> dict[str, Any]:

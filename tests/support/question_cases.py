@@ -63,10 +63,10 @@ def with_audits(found: Results, audits: Sequence[pd.DataFrame]) -> Results:
 
 def q1(
     pondernet: float = -1, act: float = 1, without: float = -1, *,
-    error: float = 0.01, mixed: bool = False, seeds: Sequence[int] = SEEDS, beta_zero: bool = True,
+    error: float = 0.01, mixed: bool = False, beta_zero: bool = True,
 ) -> Results:  # fmt: skip
     """Steps against difficulty for PonderNet, ACT, and PonderNet without a prior."""
-    name, more = "comparison", {"levels": LEVELS, "seeds": seeds}
+    name, more = "comparison", {"levels": LEVELS, "seeds": SEEDS}
     tables = [
         rows(name, "act", (0.0002, 0.002, 0.02), flat(0.01), sloped(act, mixed), **more),
         rows(name, "pondernet", PRIORS, flat(error), sloped(pondernet, mixed), **more),
@@ -93,9 +93,7 @@ def q2(
     return with_audits(found, [audit_of("parity", "act", taus, read | {"ponder_sd": sd}, seeds)])
 
 
-def q3(
-    solved: Mapping[float, int], *, back: int = 0, usual: int = 3, seeds: Sequence[int] = SEEDS
-) -> Results:
+def q3(solved: Mapping[float, int], *, back: int = 0, usual: int = 3) -> Results:
     """At each bias `solved` seeds learn; of the seeds that fall to one step `back` recover."""
     tables, curves = [], []
     for name in BIASES:
@@ -107,8 +105,8 @@ def q3(
                 def error(setting: float, seed: int, level: float, count: int = count) -> float:
                     return 0.01 if seed - SEEDS[0] < count else 0.4
 
-                tables.append(rows(name, named, (0.001,), error, levels=LEVELS, seeds=seeds))
-                for seed in seeds:
+                tables.append(rows(name, named, (0.001,), error, levels=LEVELS, seeds=SEEDS))
+                for seed in SEEDS:
                     rises = seed - SEEDS[0] < back
 
                     def steps(setting: float, share: float, rises: bool = rises) -> float:
@@ -119,7 +117,7 @@ def q3(
 
 
 def exits_of(
-    experiment: str, accuracy: Callable[[str, str, int, float], float], thresholds: int = 9
+    experiment: str, accuracy: Callable[[str, str, int, float], float], thresholds: int
 ) -> pd.DataFrame:
     """Rows of exit rules: each rule of each mechanism at 1, 1.5, ... mean steps."""
     return pd.DataFrame([

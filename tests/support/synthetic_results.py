@@ -15,22 +15,26 @@ from pondering.results.results import Results
 Replica = tuple[str, float, int]
 Luck = dict[tuple[float, int], float]
 
-DIFFICULTIES: dict[str, Sequence[float]] = {
-    "parity": range(1, 17),
-    "parity_fojo": range(1, 17),
-    "parity_scattered": range(1, 17),
-    "parity_interpolation": range(1, 17),
-    "parity_sixteen": range(1, 17),
-    "comparison": range(1, 9),
-    "comparison_digits": range(10),
-    "comparison_rotated": [22.5, 45],
-    "comparison_logic": range(1, 5),
-    "logic": range(1, 11),
-    "addition": range(1, 6),
-    "sort": range(2, 16),
-    "wikipedia": [0],
-    "mnist": range(10),
+ELEMENTS, DIGITS = {"test": range(1, 17)}, {"test": range(10)}
+SPLITS: dict[str, dict[str, Sequence[float]]] = {
+    "parity": ELEMENTS,
+    "parity_fojo": ELEMENTS,
+    "parity_scattered": ELEMENTS,
+    "parity_interpolation": ELEMENTS,
+    "parity_sixteen": ELEMENTS,
+    "comparison": {"test": range(1, 9)},
+    "comparison_digits": DIGITS,
+    "comparison_rotated": {"test": [22.5, 45]},
+    "comparison_logic": {"test": range(1, 5)},
+    "logic": {"test": range(1, 11)},
+    "addition": {"test": range(1, 6)},
+    "sort": {"test": range(2, 16)},
+    "wikipedia": {"train": [0], "heldout": [0]},
+    "mnist": DIGITS,
+    "parity_extrapolation": {"interpolation": range(1, 9), "extrapolation": range(9, 17)},
+    "mnist_rotated": {"range": [22.5, 45, 67.5, 90], "angle": range(0, 91, 5)},
 }
+"""Experiment -> split -> difficulties."""
 RULED = (
     "comparison",
     "comparison_digits",
@@ -107,12 +111,10 @@ def table_of(
     experiment: str, settings: dict[str, list[float]], seeds: int, diverged: Replica | None = None
 ) -> pd.DataFrame:
     """All evaluation rows of one experiment."""
-    splits = {
-        "parity_extrapolation": {"interpolation": range(1, 9), "extrapolation": range(9, 17)},
-        "wikipedia": {"train": [0], "heldout": [0]},
-        "mnist_rotated": {"range": [22.5, 45, 67.5, 90], "angle": range(0, 91, 5)},
-    }.get(experiment) or {"test": DIFFICULTIES[experiment]}
-    parts = [rows_of(experiment, name, d, settings, seeds, diverged) for name, d in splits.items()]
+    parts = [
+        rows_of(experiment, split, levels, settings, seeds, diverged)
+        for split, levels in SPLITS[experiment].items()
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -214,17 +216,15 @@ def only(*names: str, profile: str = "quick", **parts: Any) -> Results:
 
 
 def made_up_results(
-    settings: dict[str, list[float]] | None = None, seeds: int = 3,
+    settings: dict[str, list[float]] = FEW, seeds: int = 3,
     diverged: Replica | None = ("act", 1e-1, 1), points: int = 60,
-    names: Sequence[str] = (*DIFFICULTIES, "parity_extrapolation", "mnist_rotated"),
 ) -> Results:  # fmt: skip
-    """Results of every experiment, or of these alone."""
-    settings = settings or FEW
+    """Results of every experiment."""
     return Results(
         profile="quick",
-        tables={name: table_of(name, settings, seeds, diverged) for name in names},
-        curves={name: curves_of(name, settings, seeds, points, diverged) for name in names},
-        traces={name: traces for name in names if (traces := traces_of(name))},
-        cards={name: card_of(name) for name in names},
-        exits={name: exits_of(name, settings, seeds) for name in RULED if name in names},
+        tables={name: table_of(name, settings, seeds, diverged) for name in SPLITS},
+        curves={name: curves_of(name, settings, seeds, points, diverged) for name in SPLITS},
+        traces={name: traces for name in SPLITS if (traces := traces_of(name))},
+        cards={name: card_of(name) for name in SPLITS},
+        exits={name: exits_of(name, settings, seeds) for name in RULED},
     )

@@ -9,7 +9,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,16 +19,15 @@ import pandas as pd
 from pondering import track
 from pondering.project.paths import PUBLISHED, Layout
 
-POINTS = 5
+POINTS = range(1, 6)
 SETTINGS = (0.001, 0.01)
 SEEDS = (0, 1)
 REPLICAS = tuple((setting, seed) for setting in SETTINGS for seed in SEEDS)
 CONFIG: dict[str, Any] = {
     "task": {"name": "parity", "bits": 8},
     "halting": {"max_steps": 8, "halt_bias": 1.0},
-    "act": {"tau": list(SETTINGS)},
+    "act": {"tau": list(SETTINGS), "seeds": [0, 1]},
     "training": {"updates": 50, "learning_rate": 1e-4},
-    "seeds": [0, 1],
 }
 
 
@@ -57,20 +56,20 @@ def write_results(root: Path) -> None:
     curves, record = layout.curves("parity", "act"), layout.provenance("parity", "act")
     for path in (curves, record):
         path.parent.mkdir(parents=True, exist_ok=True)
-    table = [row for point in range(1, POINTS + 1) for row in rows(point)]
+    table = [row for point in POINTS for row in rows(point)]
     pd.DataFrame(table).to_csv(curves, index=False)
     record.write_text(json.dumps({"wall_seconds": 100.0, "config": CONFIG}))
 
 
-def train(points: int = POINTS, pause: Callable[[], object] = lambda: None) -> None:
-    """Log the first `points` points of the training; `pause` is called after each point."""
+def train(points: Sequence[int] = POINTS, pause: Callable[[], object] = lambda: None) -> None:
+    """Log these points, and call `pause` after each; without the last point it is killed."""
     config = SimpleNamespace(of_mechanism=lambda mechanism: CONFIG)
     params: Any = SimpleNamespace(profile="quick", experiment=lambda name: config)
     with track.live(params, "parity") as listen:
-        for point in range(1, points + 1):
+        for point in points:
             listen(rows(point))
             pause()
-        if points < POINTS:
+        if points[-1] != POINTS[-1]:
             raise KeyboardInterrupt
 
 

@@ -105,5 +105,5 @@ def test_the_ui_lists_runs_and_draws_their_curves(
     page.get_by_text("Model metrics", exact=True).first.click()
     points = page.locator(".js-plotly-plot .scatterlayer .point")
     expect(points.first).to_be_visible(timeout=30_000)
-    assert points.count() % stage.POINTS == 0 and points.count() >= 2 * stage.POINTS
+    assert points.count() % len(stage.POINTS) == 0 and points.count() >= 2 * len(stage.POINTS)
     page.close()

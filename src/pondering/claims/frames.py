@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from pondering.results.statistics import Interval, rate, spearman
+from pondering.results.tables import per_seed, ranked
 
 Array = NDArray[np.float64]
 NAN = float("nan")
@@ -47,19 +48,27 @@ def difference(first: ArrayLike, second: ArrayLike) -> float:
     return float(average(first) - average(second))
 
 
-def best(errors: pd.DataFrame) -> float:
-    """The setting with the lowest mean error over seeds; of equals the smallest."""
-    return float(errors.mean().idxmin())
+def best(rows: pd.DataFrame) -> float:
+    """The best setting of a mechanism, chosen as the pages choose it.
+
+    Args:
+        rows: of one mechanism, as `Evidence.sweep` gives them.
+    """
+    return near_best(rows)[0]
 
 
-def near_best(errors: pd.DataFrame) -> list[float]:
-    """The settings whose mean error is within one standard error of the lowest.
+def near_best(rows: pd.DataFrame) -> list[float]:
+    """The settings whose mean error is within one standard error of the lowest, the best first.
 
     The standard error is that of the best setting over its seeds. Of one seed the best alone.
+
+    Args:
+        rows: of one mechanism, as `Evidence.sweep` gives them.
     """
-    mean, error = errors.mean(), errors[best(errors)].sem()
-    most = mean.min() + (0.0 if math.isnan(error) else error)
-    return [float(each) for each in mean.index[mean <= most]]
+    means = ranked(per_seed(rows))
+    error, spread = means.loc[0, ["error", "error_se"]]
+    most = error + (0.0 if math.isnan(spread) else spread)
+    return [float(each) for each in means["setting"][means["error"] <= most]]
 
 
 def lowest_error(errors: Array) -> float:

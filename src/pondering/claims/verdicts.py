@@ -19,7 +19,7 @@ import pandas as pd
 from pondering.claims import words
 from pondering.claims.claims import Claim, Criterion, Outcome, Remark, Verdict
 from pondering.claims.evidence import Evidence, InsufficientError, NotRunError
-from pondering.claims.frames import best, by, near_best
+from pondering.claims.frames import near_best
 from pondering.claims.quantities import Quantity, quantity_text
 from pondering.params.replica import read_variant, title_of
 from pondering.results.results import Results
@@ -129,9 +129,8 @@ def _as_good(claim: Claim, results: Results) -> Iterator[tuple[str, str, float]]
     for experiment, mechanism in product(claim.experiments, claim.chooses):
         rows = headline(results.tables[experiment])
         rows = rows[rows["mechanism"] == mechanism]
-        errors = by(rows[rows["setting"] > 1] if mechanism == "repeat" else rows, "error")
-        others = (each for each in near_best(errors) if each != best(errors))
-        yield from ((experiment, mechanism, each) for each in others)
+        rows = rows[rows["setting"] > 1] if mechanism == "repeat" else rows
+        yield from ((experiment, mechanism, each) for each in sorted(near_best(rows)[1:]))
 
 
 def _at_setting(results: Results, experiment: str, mechanism: str, setting: float) -> Results:

@@ -36,18 +36,14 @@ def claims_command(ids: tuple[str, ...], full: bool, profile: str) -> None:
     wanted = [each.upper() for each in ids]
     if unknown := [name for name in wanted if name not in claims]:
         raise UserError(f"IDS: {unknown[0]!r} is unknown; allowed: {', '.join(claims)}")
-    width = options.width()
     if not wanted:
-        click.echo(claims_text.overview(judge_all(register.claims, results), profile, width))
+        click.echo(claims_text.overview(judge_all(register.claims, results), profile))
         return
     found = [judge(claims[name], results) for name in wanted]
     if full:
-        texts = [
-            claims_text.full(each, width, register.changes_of(each.claim.id)) for each in found
-        ]
+        texts = [claims_text.full(each, register.changes_of(each.claim.id)) for each in found]
     else:
-        texts = [claims_text.detail(each, width) for each in found]
-    click.echo("\n\n".join(texts))
-    if not full:
+        texts = [claims_text.detail(each) for each in found]
         more = f"pondering claims {' '.join(wanted)} --full --profile {profile}"
-        click.echo(f"Criteria, intervals and causes: {more}")
+        texts[-1] += f"\nCriteria, intervals and causes: {more}"
+    click.echo("\n\n".join(texts))

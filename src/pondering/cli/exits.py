@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,7 +56,7 @@ def exits_command(experiment: str, profile: str | None) -> None:
     for line in lines(rows, table):
         click.echo(line)
     click.echo("")
-    click.echo("\n".join(textwrap.wrap(LEGEND, options.width())))
+    click.echo(options.wrapped(LEGEND))
 
 
 def lines(rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:

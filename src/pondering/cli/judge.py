@@ -43,5 +43,14 @@ def judge_command(paths: tuple[Path, ...], cards: tuple[Path, ...], profile: str
     # remarks are of the published runs
     claims = [claim.model_copy(update={"remark": None}) for claim in register.claims]
     judgements = judge_all(claims, results)
-    tables = list(results.tables)
-    click.echo(claims_text.by_table(judgements, register, tables, profile, options.width()))
+    judged = [each for each in judgements if each.evidence.runs]
+    missing = [f"{each.claim.id:4}{each.reason}" for each in judgements if not each.evidence.runs]
+    summary = (
+        f"{len(judged)} of {len(judgements)} claims can be judged from "
+        f"{', '.join(results.tables)}, taken for runs of the size of {profile}."
+    )
+    parts = [options.wrapped(summary)]
+    parts += [claims_text.full(each, register.changes_of(each.claim.id)) for each in judged]
+    if missing:
+        parts.append("\n".join(["Not judged, for what is missing:", *missing]))
+    click.echo("\n\n".join(parts))

@@ -110,7 +110,7 @@ def best_fixed(rows: pd.DataFrame, steps: float) -> tuple[float, float]:
     no n is that small.
     """
     known = fixed(rows)
-    known = known[known.index <= steps + 1e-9]
+    known = known[known.index <= steps]
     if known.empty:
         return float("nan"), float("nan")
     return float(known.idxmin()), float(known.min())

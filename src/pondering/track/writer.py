@@ -58,15 +58,23 @@ class _Writer:
     """Curve rows on their way to MLflow."""
 
     def __init__(self, params: Params, experiment: str) -> None:
-        self._rows: list[Row] = []
+        self._rows: dict[Replica, list[Row]] = defaultdict(list)  # still to be written
+        self._last: dict[Replica, Row] = {}
+        self._run_of: dict[Replica, Run] = {}
         self._next = 0.0  # when to write again: at first at once, after a fault never
         self._params, self._experiment = params, experiment
         self._runs: Runs | None = None
-        self._known: dict[Replica, tuple[Run, Row]] = {}  # the run of each, its last row
 
     def take(self, rows: list[Row]) -> None:
-        """Rows of a logging point, written with others where it is time."""
-        self._rows += rows
+        """Rows of a logging point, written with others where it is time.
+
+        A shard that is tried again repeats its rows.
+        """
+        for row in rows:
+            replica = Replica.of_row(row["mechanism"], row["setting"], row["seed"])
+            if replica not in self._last or row["update"] > self._last[replica]["update"]:
+                self._last[replica] = row
+                self._rows[replica].append(row)
         if time.monotonic() >= self._next:
             self._next = math.inf
             with _at_worst_a_warning():
@@ -81,9 +89,9 @@ class _Writer:
             self._write()
             if self._runs is None:
                 return
-            for run, last in self._known.values():
+            for replica, run in self._run_of.items():
                 if finished:
-                    self._runs.end(run, last)
+                    self._runs.end(run, self._last[replica])
                 else:
                     self._runs.client.set_terminated(run.info.run_id, "KILLED")
             status = "FINISHED" if finished else "KILLED"
@@ -98,19 +106,13 @@ class _Writer:
             self._runs = Runs(client(), self._params.profile, self._experiment)
             self._runs.client.update_run(self._runs.parent, "RUNNING")
         config = self._params.experiment(self._experiment)
-        found: dict[Replica, list[Row]] = defaultdict(list)
-        for row in self._rows:
-            found[Replica.of_row(row["mechanism"], row["setting"], row["seed"])].append(row)
-        for replica, rows in found.items():
-            if replica in self._known:
-                run, last = self._known[replica]
-                self._runs.log(run, [row for row in rows if row["update"] > last["update"]])
-            else:
-                run = self._runs.begin(replica)
+        for replica, rows in self._rows.items():
+            values = {}
+            if replica not in self._run_of:
+                self._run_of[replica] = self._runs.begin(replica)
                 values = parameters(config.of_mechanism(replica.mechanism), replica)
-                self._runs.log(run, rows, values=values)
-            self._known[replica] = run, rows[-1]
-        self._rows = []
+            self._runs.log(self._run_of[replica], rows, values=values)
+        self._rows.clear()
 
 
 def _turned_on() -> bool:

@@ -15,7 +15,7 @@ from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
 from pondering.results.exits import at_best_settings, errors_at, with_curve
 from pondering.results.statistics import Interval, interval, mean_interval, median_interval
-from pondering.results.tables import per_seed
+from pondering.results.tables import per_seed, ranked
 
 FEWEST_THRESHOLDS = 8
 LARGEST_ERROR = 0.25
@@ -115,23 +115,18 @@ def beyond_the_range(evidence: Evidence, *, experiment: str) -> Measured:
     found: Measured = {}
     learned: list[Interval] = []
     for mechanism in (each for each in MECHANISMS if each in there):
+        networks = evidence.networks(experiment, evidence.variants(experiment, mechanism))
+        variant, setting = ranked(networks).loc[0, ["mechanism", "setting"]]
         inside, beyond = (
-            pd.concat(
-                {
-                    variant: 1 - by(evidence.sweep(experiment, variant, split), "error")
-                    for variant in evidence.variants(experiment, mechanism)
-                },
-                axis=1,
-            )
+            1 - by(evidence.sweep(experiment, variant, split), "error")[setting]
             for split in ("interpolation", "extrapolation")
         )
-        best = inside.mean().idxmax()  # variant and setting
-        known, title = mean_interval(inside[best]), MECHANISMS[mechanism].title
+        known, title = mean_interval(inside), MECHANISMS[mechanism].title
         measured: Measured = {}
         if known.estimate >= RIGHT_INSIDE:
-            measured["accuracy_beyond"] = median_interval(beyond[best])
+            measured["accuracy_beyond"] = median_interval(beyond)
             learned.append(measured["accuracy_beyond"])
-        for steps, each in _forced(evidence, experiment, *best).items():
+        for steps, each in _forced(evidence, experiment, variant, setting).items():
             measured[f"accuracy_at_{steps}"] = each
         measured["accuracy_inside"] = known
         found |= parted(measured, title)

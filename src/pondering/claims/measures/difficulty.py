@@ -220,7 +220,7 @@ def sorting(evidence: Evidence, *, experiment: str) -> Measured:
     act, plain = evidence.sweep(experiment, "act"), by(evidence.plain(experiment), "error")[1.0]
     require(act["difficulty"].nunique(), FEWEST_LEVELS, "difficulties")
     errors = by(act, "error")
-    chosen = act[act["setting"] == best(errors)]
+    chosen = act[act["setting"] == best(act)]
     steps = by(chosen, "ponder_time", "difficulty").clip(lower=1e-6).rename(columns=np.log)
     traces = evidence.traces(experiment, "mixed").values()
 

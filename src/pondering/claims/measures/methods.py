@@ -66,7 +66,7 @@ def best_against_best(evidence: Evidence, *, experiment: str) -> Measured:
     """B1, figure 1a: PonderNet against ACT, each at the setting with the best mean accuracy."""
     sweeps = [evidence.sweep(experiment, name) for name in ("pondernet", "act")]
     errors = [by(each, "error") for each in sweeps]
-    steps = [by(rows, "ponder_time")[best(e)] for rows, e in zip(sweeps, errors, strict=True)]
+    steps = [by(each, "ponder_time")[best(each)] for each in sweeps]
     return {
         "pondernet_accuracy": interval(best_accuracy, errors[0]),
         "act_accuracy": interval(best_accuracy, errors[1]),
@@ -86,7 +86,7 @@ def extrapolation(evidence: Evidence, *, experiment: str) -> Measured:
         [evidence.sweep(experiment, name, split) for split in ("interpolation", "extrapolation")]
         for name in ("pondernet", "act")
     )
-    chosen, act_chosen = best(by(inside, "error")), best(by(act[0], "error"))
+    chosen, act_chosen = best(inside), best(act[0])
     accuracy = [1 - by(beyond, "error")[chosen], 1 - by(act[1], "error")[act_chosen]]
     steps = [by(each, "ponder_time")[chosen] for each in (inside, beyond)]
     return {
@@ -117,7 +117,7 @@ def training_compute(
     until = evidence.common_updates(experiment, names)
     curves = [evidence.curves(experiment, name, until) for name in names]
     errors = [by(each, "error") for each in sweeps]
-    chosen = [best(each) for each in errors]
+    chosen = [best(each) for each in sweeps]
     passes = [
         computed(each).reindex(columns=error.columns)
         for each, error in zip(curves, errors, strict=True)
@@ -130,7 +130,7 @@ def training_compute(
     def at(settings: tuple[float, ...]) -> list[pd.Series[float]]:
         return [each[setting] for each, setting in zip(passes, settings, strict=True)]
 
-    near = product(*(near_best(each) for each in errors))
+    near = product(*(near_best(each) for each in sweeps))
     highest = max(near, key=lambda each: _ratio(*at(each)))
     return {
         "best_accuracy": interval(better_accuracy, *errors),

@@ -15,7 +15,7 @@ from pondering.project.documents import read_yaml
 from pondering.report.figures.methods import best_methods
 from pondering.report.pages.summary import solved
 from pondering.results.results import Results
-from pondering.results.tables import best_setting, evaluated, headline, per_seed, splits_of
+from pondering.results.tables import evaluated, headline, per_seed, splits_of
 from pondering.results.units import Unit, number_text
 
 METHODS = {"plain": "Plain", "act": "ACT", "pondernet": "PonderNet"}
@@ -98,8 +98,8 @@ def number(source: str, results: Results, judged: Mapping[str, Any], screens: Pa
     Args:
         source: "G1 plain_error" is a claim's quantity as `in_words` has it. "parity act
             0.001,0.01 solved" counts the networks of a mechanism at these settings that solve an
-            experiment; "error" and "steps" are means over them, "best" is the setting with the
-            lowest error. "screen parity-recipe act today" counts those of an arm of a screen.
+            experiment; "error" and "steps" are means over them. "screen parity-recipe act today"
+            counts those of an arm of a screen.
         results, judged, screens: see `story`.
 
     Raises:
@@ -114,10 +114,8 @@ def number(source: str, results: Results, judged: Mapping[str, Any], screens: Pa
     experiment, mechanism, settings, what = source.split()
     name, _, split = experiment.partition("/")
     table = results.tables[name]
-    shown = per_seed(headline(table))
-    best = settings == "best"
-    chosen = [best_setting(shown, mechanism)] if best else [*map(float, settings.split(","))]
-    seeds = per_seed(evaluated(table, split=split)) if split else shown
+    seeds = per_seed(evaluated(table, split) if split else headline(table))
+    chosen = [*map(float, settings.split(","))]
     networks = seeds[(seeds["mechanism"] == mechanism) & seeds["setting"].isin(chosen)]
     if networks.empty:
         raise KeyError(source)

@@ -122,7 +122,7 @@ def page_of(
     solved = solved_errors([each.claim for each in judgements])
     return Page(
         profile=results.profile,
-        about=names.PROFILES.get(results.profile, ""),
+        about=names.PROFILES[results.profile],
         story=tuple(story),
         claims=claims,
         sections=tuple(
@@ -256,10 +256,6 @@ def origins(layout: Layout, experiment: str, mechanisms: Sequence[str]) -> dict[
 
 def _line(path: Path) -> str:
     record = json.loads(path.read_text(encoding="utf-8"))
-    facts = [str(record[key]) for key in ("command", "device") if key in record]
-    if "commit" in record:
-        commit, _, changed = record["commit"].partition("+")
-        facts.insert(0, f"commit {commit[:10]}{' with changes' if changed else ''}")
-    if "wall_seconds" in record:
-        facts.append(duration(float(record["wall_seconds"])))
-    return ", ".join(facts)
+    commit, _, changed = record["commit"].partition("+")
+    run = f"commit {commit[:10]}{' with changes' if changed else ''}, {record['command']}"
+    return f"{run}, {record['device']}, {duration(record['wall_seconds'])}"
