@@ -49,16 +49,16 @@ class StackedAdam:
         self._solo = [tuple(map(self._groups, kinds)) for kinds in solo]
 
     @torch.no_grad()
-    def step(self, alive: Tensor | None = None, share: float = 1.0) -> None:
+    def step(self, alive: Tensor, share: float = 1.0) -> None:
         """Update every replica that is True in `alive`.
 
         Args:
-            alive: (K,) bool; None: all are.
+            alive: (K,) bool.
             share: factor of each learning rate.
         """
         self.updates += 1
         rates = [rate * share for rate in self.learning_rate.tolist()]
-        alive_by_replica = [True] * len(rates) if alive is None else alive.tolist()
+        alive_by_replica = alive.tolist()
         gradients = [_gradient(p) for p in self.parameters]
         count = torch.tensor(float(self.updates), device=self.parameters[0].device)
         alike = len(self._factors) == 1 and len(set(rates)) == 1

@@ -131,8 +131,7 @@ class KernelTrainer(Trainer):
         shares = torch.tensor(list(map(self.schedule.share, numbers)), dtype=torch.float64)
         rates = self.optimiser.learning_rate.double() * shares[:, None].to(self.alive.device)
         self._updates.run(batches, rates, first)
-        self.note_deaths()
         self.update = last
-        if self._any_dead and not bool(self.alive.any()):
+        if not bool(self.alive.any()):
             self.update = begin + int(self.window[:, 4].max())  # when the last one stopped
         self.optimiser.updates = self.update

@@ -103,14 +103,11 @@ class Trainer:
         self.computed_steps = torch.zeros(count, dtype=torch.float64, device=device)
         seeds = [each.seed for each in self.replicas]
         self.stream = Stream(self.task, seeds, self.schedule.batch, device)
-        self._any_dead = False
 
     @property
     def finished(self) -> bool:
         """Whether the schedule is done or every replica has stopped."""
-        return self.update >= self.schedule.updates or (
-            self._any_dead and not bool(self.alive.any())
-        )
+        return self.update >= self.schedule.updates or not bool(self.alive.any())
 
     def run(self, on_point: Callable[[Trainer], None], should_stop: Callable[[], bool]) -> None:
         """Train until the end, or until `should_stop`.
@@ -119,38 +116,31 @@ class Trainer:
             on_point: called after each logging point.
             should_stop: called before every update; True ends the loop.
         """
-        self.note_deaths()
         while not self.finished and not should_stop():
             self._update()
             ends = self.update == self.schedule.updates
             if self.plateau and self.plateau.is_due(self.update):
                 error = validation_error(self, self.plateau.batch)
-                stopped = self.plateau.note(error, self.optimiser.learning_rate)
-                self.alive &= ~stopped
-                self.note_deaths()
+                self.alive &= ~self.plateau.note(error, self.optimiser.learning_rate)
             if self.update % self.schedule.log_every == 0 or ends or self.finished:
                 self._log_point()
                 on_point(self)
 
     def _update(self) -> None:
-        batch = self.stream.batch(self.update)
-        if self._any_dead:  # a dead replica has no inputs, so it costs no ponder
-            life = self.alive.unsqueeze(-1)
-            batch = batch._replace(mask=batch.mask & life, scored=batch.scored & life)
+        batch, alive = self.stream.batch(self.update), self.alive.unsqueeze(-1)
+        # A replica that has stopped has no inputs, so it costs no ponder.
+        batch = batch._replace(mask=batch.mask & alive, scored=batch.scored & alive)
         self.optimiser.zero_grad()
         losses, pondered = forward(self.network, self.task, batch, self.update)
         loss = losses.mean(-1)
         torch.autograd.backward(loss.sum())
         norms = gradient_norms(self.optimiser.parameters)
         finite = torch.isfinite(loss) & torch.isfinite(norms)
-        failed = self.alive & ~finite
-        self.diverged |= failed
+        self.diverged |= self.alive & ~finite
         self.alive &= finite
-        self.note_deaths()
         if self.schedule.clip is not None:
             self.optimiser.clip(norms, self.schedule.clip)
-        share = self.schedule.share(self.update)
-        self.optimiser.step(self.alive if self._any_dead else None, share)
+        self.optimiser.step(self.alive, self.schedule.share(self.update))
         self.update += 1
         self._accumulate(batch, pondered, loss)
 
@@ -180,10 +170,6 @@ class Trainer:
         row[self.diverged, 1:-1] = torch.nan
         self.curves.append(row.cpu())
         self.window.zero_()
-
-    def note_deaths(self) -> None:
-        """Update the flag that some replica has stopped or diverged."""
-        self._any_dead = not bool(self.alive.all())
 
     def rows(self, since: int = 0) -> list[Row]:
         """Curve rows of logging points `since` and later, one per replica and point."""
