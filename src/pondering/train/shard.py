@@ -35,8 +35,8 @@ from pondering.train.trainer import Row, Trainer
 NAME = "checkpoint.safetensors"
 LANES = {"readable": 16, "compiled": 16, "fast": 32}  # floats that a path's functions take at once
 
-Tell = Callable[[int, list[Row], dict[str, float]], None]
-"""Gets a shard's update, its new curve rows and its latest numbers."""
+Tell = Callable[[int, list[Row]], None]
+"""Gets a shard's update and its new curve rows."""
 
 
 @dataclass(frozen=True)
@@ -153,12 +153,10 @@ def train(shard: Shard, tell: Tell, saved: Callable[[Path], None] = lambda path:
         return bool(SIGNALS)
 
     with stop_signals():
-        tell(trainer.update, trainer.rows(), trainer.summary())
+        tell(trainer.update, trainer.rows())
         if not trainer.finished:
             try:
-                trainer.run(
-                    lambda _: tell(trainer.update, trainer.rows(-1), trainer.summary()), should_stop
-                )
+                trainer.run(lambda _: tell(trainer.update, trainer.rows(-1)), should_stop)
             except LossRefusedError as error:
                 raise UserError(f"{trainer.task.name}: {error}") from None
             save()

@@ -185,13 +185,6 @@ class Trainer:
         rest = "finished" if self.finished else "running"
         return ["diverged" if failed else rest for failed in self.diverged.tolist()]
 
-    def summary(self) -> dict[str, float]:
-        """Means over the running replicas at the last logging point, for the progress line."""
-        if not self.curves:
-            return {}
-        means = self.curves[-1][:, 1:4].nanmean(0).tolist()
-        return dict(zip(("loss", "error", "ponder"), means, strict=True))
-
 
 @torch.no_grad()
 def validation_error(sweep: Trainer, batch: Batch, rows: int = 1000) -> Tensor:
