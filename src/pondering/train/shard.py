@@ -27,8 +27,9 @@ from pondering.params.schema import ExperimentConfig, Params
 from pondering.project.errors import Interrupted, UserError
 from pondering.tasks import make_task
 from pondering.train import checkpoint, kernels
-from pondering.train.build import make_trainer, path_of
+from pondering.train.build import make_trainer
 from pondering.train.draws.stream import DeviceStream
+from pondering.train.path import path_of
 from pondering.train.replica import ByHash, Finished, file_of, write
 from pondering.train.trainer import Row, Trainer
 
@@ -72,19 +73,9 @@ class Shard:
         return self.config.updates(self.mechanism)
 
     @cached_property
-    def without_kernels(self) -> str | None:
-        """Why it has no kernels on a GPU; None: it trains by them; empty: it is to have none."""
-        wanted = self.params.compute.path == "auto" and self.device.type == "cuda"
-        return kernels.missing(self.config, self.mechanism, self.device) if wanted else ""
-
-    @cached_property
     def path(self) -> PathName:
         """By which numerical path; `compiled` are loops on a CPU, kernels on a GPU."""
-        if self.without_kernels is None:
-            return "compiled"
-        wanted = self.params.compute.path
-        best: PathName = "compiled" if wanted == "auto" else wanted
-        return path_of(best, self.config, self.mechanism, self.device)
+        return path_of(self.params.compute.path, self.config, self.mechanism, self.device)
 
     @property
     def key(self) -> str:
@@ -114,7 +105,7 @@ class Shard:
         task = make_task(self.config.task, self.experiment, frozen)
         replicas = list(self.replicas.values())
         trainer = make_trainer(self.config, task, replicas, self.device, self.path)
-        if self.without_kernels is None:
+        if self.path == "compiled" and self.device.type == "cuda":
             trainer = kernels.by_kernels(trainer)
         if self.config.training.draws == "device":
             seeds, batch = [each.seed for each in replicas], self.config.training.batch
