@@ -192,7 +192,7 @@ def stacked_run(
 
     def run() -> None:
         trainer.update = 0  # always the same batches
-        trainer.run(lambda _: None, lambda: trainer.update >= UPDATES)
+        trainer.run(lambda: trainer.update >= UPDATES)
 
     return run
 

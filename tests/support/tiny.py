@@ -151,7 +151,7 @@ def shard(params: Params, mechanism: str = "act") -> Shard:
 
 def train(sweep: Trainer, updates: int | None = None) -> Trainer:
     """Train to the end, or until `updates` are done."""
-    sweep.run(lambda _: None, lambda: updates is not None and sweep.update >= updates)
+    sweep.run(lambda: updates is not None and sweep.update >= updates)
     return sweep
 
 

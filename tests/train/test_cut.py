@@ -101,16 +101,16 @@ def test_a_started_shard_continues_with_its_replicas(project: Path) -> None:
 def test_the_free_memory_limits_a_shard(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = act_sweep(project)
     one = sweep.part([next(iter(sweep.replicas))]).trainer()
-    plenty = cut.fitting(one, 4)
+    plenty = cut.fitting(sweep)
     monkeypatch.setattr(machine, "processes", lambda threads: 1)
     assert plenty > 1000 and len(cuts(project)) == 1
     numbers = sum(parameter.numel() for parameter in one.parameters.values())
     need = 4 * (6 * numbers + 14 * 16 * 8 * 4)  # floats: parameters, and steps of 8 rows, 16 units
     memory = SimpleNamespace(available=2 * 2 * need)
     monkeypatch.setattr(cut.psutil, "virtual_memory", lambda: memory)
-    assert cut.fitting(one, 4) == 2 and len(cuts(project)) == 2
+    assert cut.fitting(sweep) == 2 and len(cuts(project)) == 2
     memory.available = 1
-    assert cut.fitting(one, 4) == 1, "one replica is always tried"
+    assert cut.fitting(sweep) == 1, "one replica is always tried"
 
 
 @pytest.mark.parametrize("mechanism", ["certainty", "dact"])

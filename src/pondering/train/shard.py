@@ -147,7 +147,7 @@ def train(shard: Shard, tell: Tell, saved: Callable[[Path], None] = lambda path:
         tell(trainer.update, trainer.rows())
         if not trainer.finished:
             try:
-                trainer.run(lambda _: tell(trainer.update, trainer.rows(-1)), should_stop)
+                trainer.run(should_stop, lambda: tell(trainer.update, trainer.rows(-1)))
             except LossRefusedError as error:
                 raise UserError(f"{trainer.task.name}: {error}") from None
             save()
@@ -161,14 +161,14 @@ def train(shard: Shard, tell: Tell, saved: Callable[[Path], None] = lambda path:
 
 def finish(shard: Shard, trainer: Trainer) -> None:
     """Write a file for each replica of a finished shard; its checkpoint is of no more use."""
-    curves = torch.stack(trainer.curves).numpy()
+    curves = torch.stack(trainer.curves)
     record = dict(shard.origin) | {"path": shard.path, "updates": trainer.update}
     record["wall_seconds"] = round(trainer.seconds / len(shard.replicas), 3)  # its share
     parameters = {name: each.detach().cpu().numpy() for name, each in trainer.parameters.items()}
     for k, (sha256, status) in enumerate(zip(shard.replicas, trainer.status(), strict=True)):
         tensors = {name: each[k].copy() for name, each in parameters.items()}
-        curve = curves[:, k]
-        curve = curve[curve[:, 0] == curve[:, 0]]  # one that stopped has no rows any more
+        there = ~curves[:, k, 0].isnan()  # one that stopped has no rows any more
+        curve = curves[there, k].numpy()
         write(file_of(shard.params.root, sha256), Finished(tensors, curve, status, record))
     shutil.rmtree(shard.checkpoint.parent, ignore_errors=True)
 

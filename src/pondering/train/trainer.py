@@ -51,18 +51,13 @@ class Schedule(NamedTuple):
         return max(1, self.updates // self.log_points)
 
 
-def forward(
-    network: Network, task: Task, batch: Batch, update: int | None = None
-) -> tuple[Tensor, PonderRecord]:
-    """One pass over a batch.
-
-    Args:
-        update: 0, 1, ...: the mechanism of that update; None: that of the end of training.
+def forward(network: Network, task: Task, batch: Batch, update: int) -> tuple[Tensor, PonderRecord]:
+    """One pass over a batch, by the mechanism of an update (0, 1, ...).
 
     Returns:
         each sequence's loss with its ponder or KL cost, summed over time, (..., B); the record.
     """
-    halting = network.halting if update is None else network.halting.at_update(update)
+    halting = network.halting.at_update(update)
     pondered = network(batch.inputs, batch.mask, halting=halting)
     losses = halting.objective(lambda outputs: task.loss(outputs, batch), pondered)
     return ordered_sum(losses), pondered
@@ -109,22 +104,26 @@ class Trainer:
         """Whether the schedule is done or every replica has stopped."""
         return self.update >= self.schedule.updates or not bool(self.alive.any())
 
-    def run(self, on_point: Callable[[Trainer], None], should_stop: Callable[[], bool]) -> None:
+    def run(
+        self,
+        should_stop: Callable[[], bool] = lambda: False,
+        on_point: Callable[[], None] = lambda: None,
+    ) -> None:
         """Train until the end, or until `should_stop`.
 
         Args:
-            on_point: called after each logging point.
             should_stop: called before every update; True ends the loop.
+            on_point: called after each logging point.
         """
         while not self.finished and not should_stop():
             self._update()
             ends = self.update == self.schedule.updates
-            if self.plateau and self.plateau.is_due(self.update):
+            if self.plateau and self.update % self.plateau.every == 0:
                 error = validation_error(self, self.plateau.batch)
                 self.alive &= ~self.plateau.note(error, self.optimiser.learning_rate)
             if self.update % self.schedule.log_every == 0 or ends or self.finished:
                 self._log_point()
-                on_point(self)
+                on_point()
 
     def _update(self) -> None:
         batch, alive = self.stream.batch(self.update), self.alive.unsqueeze(-1)
