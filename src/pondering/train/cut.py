@@ -14,7 +14,8 @@ import torch
 from pondering.project import machine
 from pondering.train import checkpoint
 from pondering.train.kernels import KernelTrainer
-from pondering.train.shard import LANES, NAME, Shard
+from pondering.train.path import LANES
+from pondering.train.shard import NAME, Shard
 from pondering.train.trainer import Trainer
 
 FLOATS_KEPT = 14  # about so many numbers per hidden unit and ponder step are kept for the gradient

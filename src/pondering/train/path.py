@@ -14,6 +14,8 @@ from pondering.project.errors import UserError
 from pondering.train import kernels
 from pondering.train.build import make_halting
 
+LANES = {"readable": 16, "compiled": 16, "fast": 32}  # floats that a path's functions take at once
+
 
 def path_of(
     wanted: Literal["readable", "fast", "auto"],

@@ -1,7 +1,7 @@
 """A shard: replicas of one mechanism that train as one stack, with a checkpoint of their own.
 
 A replica's batches depend on its seed alone and its gradient on itself alone. So shards train as
-the whole sweep does. On a CPU the bits are equal where `LANES` divides batch and hidden size;
+the whole sweep does. On a CPU the bits are equal where `path.LANES` divides batch and hidden size;
 elsewhere numbers agree to rounding.
 """
 
@@ -34,7 +34,6 @@ from pondering.train.replica import ByHash, Finished, file_of, write
 from pondering.train.trainer import Row, Trainer
 
 NAME = "checkpoint.safetensors"
-LANES = {"readable": 16, "compiled": 16, "fast": 32}  # floats that a path's functions take at once
 
 Tell = Callable[[int, list[Row]], None]
 """Gets a shard's update and its new curve rows."""
