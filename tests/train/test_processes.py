@@ -122,6 +122,7 @@ def test_shards_end_with_the_stage_and_continue_to_the_bytes_of_one_process(
     while any(Path(f"/proc/{child}").exists() for child in children):
         assert time.monotonic() < end, "a shard trains on without its stage"
         time.sleep(0.05)
+    assert len(list(project.glob("data/replicas/*"))) < 4, "both shards trained to their end"
     assert stages.run(project, *TRAIN, before=two_cores).status == 0
     assert_same_results(project, one_process)
 
