@@ -13,7 +13,6 @@ from torch import Tensor
 from pondering.model.halting import PonderRecord
 from pondering.model.halting.contract import ordered_sum
 from pondering.model.network import Network
-from pondering.model.stacking import gradient_norms
 from pondering.params.replica import Replica
 from pondering.tasks.base import Batch, Task
 from pondering.train.adam import StackedAdam
@@ -129,17 +128,12 @@ class Trainer:
         batch, alive = self.stream.batch(self.update), self.alive.unsqueeze(-1)
         # A replica that has stopped has no inputs, so it costs no ponder.
         batch = batch._replace(mask=batch.mask & alive, scored=batch.scored & alive)
-        self.optimiser.zero_grad()
+        self.network.zero_grad()
         losses, pondered = forward(self.network, self.task, batch, self.update)
-        loss = losses.mean(-1)
-        torch.autograd.backward(loss.sum())
-        norms = gradient_norms(self.optimiser.parameters)
-        finite = torch.isfinite(loss) & torch.isfinite(norms)
+        loss, share = losses.mean(-1), self.schedule.share(self.update)
+        finite = self.optimiser.descend(loss, self.alive, self.schedule.clip, share)
         self.diverged |= self.alive & ~finite
         self.alive &= finite
-        if self.schedule.clip is not None:
-            self.optimiser.clip(norms, self.schedule.clip)
-        self.optimiser.step(self.alive, self.schedule.share(self.update))
         self.update += 1
         self._accumulate(batch, pondered, loss)
 
