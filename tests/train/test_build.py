@@ -130,6 +130,16 @@ def test_every_experiment_of_the_parameters_can_be_built(profile: str) -> None:
             make_halting(config, config.replicas(mechanism))
 
 
+def test_an_epoch_has_the_validations_of_the_parameters(tmp_path: Path) -> None:
+    """Its 1,237 training images are 154 updates of 8."""
+    training = {"validation": VALIDATION | {"per_epoch": 5}}
+    values = tiny.document(task=tiny.DIGITS, training=training, network={"cell": "conv_mlp"})
+    tiny.write(tmp_path, values)
+    plateau = tiny.shard(tiny.freeze_all(tmp_path)).trainer().plateau
+    assert plateau is not None and plateau.every == 154 // 5
+    assert plateau.batch.targets.shape[1] == 200
+
+
 VALIDATION = {"per_epoch": 1, "factor": 0.5, "patience": 1, "stop_patience": 1}
 GRU = {"cell": "gru", "forget_bias": 2.0}
 NEGATIVE = {"lambda_p": 0.2, "beta": -1.0}
