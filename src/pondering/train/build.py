@@ -10,7 +10,6 @@ import torch
 
 from pondering.model.cells import CELLS
 from pondering.model.halting import Halting
-from pondering.model.heads import Reads
 from pondering.model.initial import glorot
 from pondering.model.network import Network
 from pondering.model.paths import PathName
@@ -123,23 +122,16 @@ def make_network(
     """
     halting, usual = make_halting(config, replicas, device), config.halting.halt_bias
     starts = [(each.seed, float(dict(each.options).get("halt_bias", usual))) for each in replicas]
-    learns = MECHANISMS[replicas[0].mechanism].learns  # else no number depends on what it reads
-    reads = config.halting.reads if learns else "h"
-    solo = {start: _solo(config, task, halting, reads, *start) for start in starts}
+    solo = {start: _solo(config, task, halting, *start) for start in starts}
     return stack([solo[start] for start in starts], halting).to(device)
 
 
 def _solo(
-    config: ExperimentConfig,
-    task: Task,
-    halting: Halting,
-    reads: Reads,
-    seed: int,
-    halt_bias: float,
+    config: ExperimentConfig, task: Task, halting: Halting, seed: int, halt_bias: float
 ) -> Network:
     generator = torch.Generator().manual_seed(seed)
     values = (task.input_size, config.network.hidden, config.halting.first_step_flag, generator)
-    bias = config.network.forget_bias
+    bias, reads = config.network.forget_bias, config.halting.reads
     more = {} if bias is None else {"forget_bias": bias}
     kind: Any = CELLS[config.network.cell]
     cell = kind(*values, **more)
