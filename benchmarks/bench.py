@@ -34,7 +34,8 @@ from pondering.tasks import make_task
 from pondering.tasks.base import Task
 from pondering.train import kernels
 from pondering.train.batches import Stream
-from pondering.train.build import make_halting, make_network, path_of, pick_device
+from pondering.train.build import make_halting, make_network, pick_device
+from pondering.train.path import path_of
 from pondering.train.trainer import Schedule, Trainer
 
 HERE = Path(__file__).resolve().parent
@@ -128,9 +129,7 @@ def measured(
 
 def has_loops(case: Case, config: ExperimentConfig, device: torch.device) -> bool:
     """Whether loops (on a CPU) or kernels (on a GPU) train this case."""
-    if device.type == "cuda":
-        return kernels.missing(config, case.mechanism, device) is None
-    return path_of("compiled", config, case.mechanism, device) == "compiled"
+    return path_of("auto", config, case.mechanism, device) == "compiled"
 
 
 def replicas(case: Case) -> list[Replica]:
@@ -193,7 +192,7 @@ def stacked_run(
 
     def run() -> None:
         trainer.update = 0  # always the same batches
-        trainer.run(lambda _: None, lambda: trainer.update >= UPDATES)
+        trainer.run(lambda: trainer.update >= UPDATES)
 
     return run
 

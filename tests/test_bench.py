@@ -86,7 +86,7 @@ def test_plain_loop_has_the_loss_and_gradients_of_the_readable_network(
     batch = task.draw(random_stream("bench", name), ROWS).torch()
     batch = batch._replace(inputs=batch.inputs.double())
     network = readable(cell, halting, task.input_size)
-    losses, pondered = forward(network, task, batch)
+    losses, pondered = forward(network, task, batch, 0)
     torch.autograd.backward(losses.mean())
     twin = bench.twin(network, cell)
     loss = plain.loss(twin, ponder, plain.Sequences(*batch[:4]))

@@ -59,7 +59,7 @@ def test_every_kind_of_paper_training_runs_two_updates_of_two_replicas(
     before = {name: p.detach().clone() for name, p in network.named_parameters()}
     schedule = Schedule(2, 4, config.learning_rate(mechanism), None, 2)
     sweep = Trainer(network, task, replicas, schedule)
-    sweep.run(lambda _: None, lambda: False)
+    sweep.run()
     assert sweep.status() == ["finished", "finished"]
     for row in sweep.rows():
         assert row["loss"] > 0 and 1 <= row["ponder_time"] <= config.halting.max_steps

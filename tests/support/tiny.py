@@ -81,7 +81,7 @@ def document(**quick: Any) -> dict[str, Any]:
 
 
 EXACT: dict[str, Any] = {"network": {"hidden": 32}, "training": {"batch": 32}}
-"""Sizes at which a part of a sweep trains to the bits of the whole (`train.shard.LANES`)."""
+"""Sizes at which a part of a sweep trains to the bits of the whole (`train.path.LANES`)."""
 BEYOND: dict[str, Any] = {
     name: {entry.setting: [0.01, 0.1] if entry.setting == "tau" else [0.5, 1.0]}
     for name, entry in MECHANISMS.items()
@@ -151,7 +151,7 @@ def shard(params: Params, mechanism: str = "act") -> Shard:
 
 def train(sweep: Trainer, updates: int | None = None) -> Trainer:
     """Train to the end, or until `updates` are done."""
-    sweep.run(lambda _: None, lambda: updates is not None and sweep.update >= updates)
+    sweep.run(lambda: updates is not None and sweep.update >= updates)
     return sweep
 
 

@@ -119,10 +119,10 @@ def main(folder: Path) -> None:
         with trace(found):
             machine.settle(1)
             sweep = shard.trainer()
-            sweep.run(lambda _: None, lambda: False)
+            sweep.run()
         for each in longer_sweeps(shard):
             with trace(found):
-                each.run(lambda _: None, lambda: False)
+                each.run()
         executed[f"{name}-{mechanism}"] = sorted(found)
     print(json.dumps(executed))
 

@@ -11,6 +11,7 @@ from pondering.train.adam import StackedAdam
 SHAPES = ((3, 4, 5), (3, 5), (3,))  # matrices, vectors and one number per replica
 HEADS = ((3, 5, 7), (3, 5))  # four outputs and the halting unit, of seven hidden units
 RATES = torch.tensor([0.1, 0.003, 0.1])
+ALL = torch.tensor([True, True, True])
 UPDATES = 40
 
 
@@ -73,13 +74,12 @@ def test_a_missing_gradient_counts_as_zero() -> None:
     adams = [StackedAdam(each, RATES.clone()) for each in (missing, zero)]
     for each, adam in zip((missing, zero), adams, strict=True):
         set_gradients(each, 4)
-        adam.step()
+        adam.step(ALL)
     before = [p.detach().clone() for p in missing]
-    adams[0].zero_grad()
-    for p in zero:
-        p.grad = torch.zeros_like(p)
+    for p, q in zip(missing, zero, strict=True):
+        p.grad, q.grad = None, torch.zeros_like(q)
     for adam in adams:
-        adam.step()
+        adam.step(ALL)
     for p, q, old in zip(missing, zero, before, strict=True):
         assert torch.equal(p, q)
         assert not torch.equal(p, old), "momentum goes on"
@@ -92,5 +92,5 @@ def test_a_gradient_may_lie_in_memory_in_any_order() -> None:
         parameter, plain = (nn.Parameter(start.clone()) for _ in range(2))
         parameter.grad, plain.grad = gradient, gradient.contiguous()
         for each in (parameter, plain):
-            StackedAdam([each], RATES.clone()).step()
+            StackedAdam([each], RATES.clone()).step(ALL)
         assert torch.equal(parameter, plain)

@@ -65,20 +65,10 @@ def test_init_and_forget_bias_come_from_the_parameters() -> None:
             assert torch.equal(stacked.get_parameter(name)[k], parameter), name
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({"halting": {"reads": "state"}}, r"halting\.reads: 'state' is not allowed; the cell's st"),
-        ({"network": {"cell": "rnn"}}, r"network\.cell: 'rnn' is unknown; allowed: tanh_rnn"),
-        (
-            {"network": {"cell": "gru", "forget_bias": 2.0}},
-            r"network\.forget_bias: 2 is not allowed: gru has no forget gate; allowed: null, or",
-        ),
-    ],
-)
-def test_an_option_that_the_cell_lacks_is_refused(change: dict[str, Any], expected: str) -> None:
-    with pytest.raises(UserError, match=f"^params.yaml: {expected}"):
-        tiny.sweep(tiny.config(**change))
+def test_a_cell_whose_state_is_h_alone_has_no_more_to_read() -> None:
+    expected = r"^params\.yaml: halting\.reads: 'state' is not allowed; the cell's st"
+    with pytest.raises(UserError, match=expected):
+        tiny.sweep(tiny.config(halting={"reads": "state"}))
 
 
 def test_an_entry_of_the_wrong_class_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +130,18 @@ def test_every_experiment_of_the_parameters_can_be_built(profile: str) -> None:
             make_halting(config, config.replicas(mechanism))
 
 
+def test_an_epoch_has_the_validations_of_the_parameters(tmp_path: Path) -> None:
+    """Its 1,237 training images are 154 updates of 8."""
+    training = {"validation": VALIDATION | {"per_epoch": 5}}
+    values = tiny.document(task=tiny.DIGITS, training=training, network={"cell": "conv_mlp"})
+    tiny.write(tmp_path, values)
+    plateau = tiny.shard(tiny.freeze_all(tmp_path)).trainer().plateau
+    assert plateau is not None and plateau.every == 154 // 5
+    assert plateau.batch.targets.shape[1] == 200
+
+
 VALIDATION = {"per_epoch": 1, "factor": 0.5, "patience": 1, "stop_patience": 1}
+GRU = {"cell": "gru", "forget_bias": 2.0}
 NEGATIVE = {"lambda_p": 0.2, "beta": -1.0}
 
 
@@ -148,6 +149,8 @@ NEGATIVE = {"lambda_p": 0.2, "beta": -1.0}
     ("change", "expected"),
     [
         ({"network": {"cell": "conv_mlp"}}, r"network\.cell: 'conv_mlp' cannot read parity; allo"),
+        ({"network": {"cell": "rnn"}}, r"network\.cell: 'rnn' cannot read parity; allowed: tanh"),
+        ({"network": GRU}, r"network\.forget_bias: 2 .*: gru has no forget gate; allowed: null"),
         ({"task": tiny.DIGITS}, r"network\.cell: '\w+' cannot read digits; allowed: conv_mlp$"),
         ({"training": {"validation": VALIDATION}}, r"training\.validation: parity has no valid"),
         ({"act": {"tau": [0.01, -0.1]}}, r"act\.tau: -0\.1.* is not allowed"),

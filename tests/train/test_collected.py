@@ -184,3 +184,17 @@ def test_published_replicas_count_as_trained_without_their_networks(
     params = load_params(tiny.write(clone, values))
     assert len(missing_of(params, "tiny", replica.by_hash(params, "tiny", "act"))) == 4
     assert len(missing(clone, training={"learning_rate": 0.02})) == 4
+
+
+def test_what_is_published_under_another_name_is_trained_again(
+    project: Path, tmp_path: Path
+) -> None:
+    """The published rows of a replica are found by its name. Its hash stays."""
+    before: dict[str, Any] = {"act": {"tau": [0.05, {"tau": 0.1, "halt_bias": 1}]}, "seeds": [0]}
+    after: dict[str, Any] = {"act": {"tau": [0.05, 0.1]}, "seeds": [0], "halting": {"halt_bias": 1}}
+    train(project, **before)
+    (tmp_path / "clone/reports/quick").mkdir(parents=True)
+    table = replicas_csv(parameters_of(project, **before))
+    (tmp_path / "clone/reports/quick/replicas.csv").write_text(table)
+    assert [len(missing(tmp_path / "clone", **each)) for each in (before, after)] == [0, 2]
+    assert [len(missing(project, **each)) for each in (before, after)] == [0, 1]

@@ -13,9 +13,11 @@ from support import stages, tiny
 
 from pondering.params.read import load_params
 from pondering.project import machine
-from pondering.project.errors import Interrupted, UserError
+from pondering.project.errors import Interrupted
 from pondering.train import cut, shard
-from pondering.train.shard import LANES, Shard
+from pondering.train.path import LANES
+from pondering.train.shard import Shard
+from pondering.train.trainer import Trainer
 
 
 @pytest.fixture
@@ -79,12 +81,17 @@ def test_a_sweep_is_cut_if_it_has_more_work_than_a_core(
     assert sorted(shares(project, **tiny.EXACT)) == [whole[0], *[("pondernet", 2)] * 2, whole[2]]
 
 
+def interrupt(started: Shard) -> None:
+    """Train a shard, and stop at once."""
+    with pytest.raises(Interrupted, match="stopped at update 0 of 30"):
+        shard.train(started, lambda *news: signal.raise_signal(signal.SIGINT))
+
+
 def test_a_started_shard_continues_with_its_replicas(project: Path) -> None:
     """If the plan drops a replica of a checkpoint, the others start again."""
     order = list(act_sweep(project).replicas)
     started = act_sweep(project).part(order[1:3])
-    with pytest.raises(Interrupted, match="stopped at update 0 of 30"):
-        shard.train(started, lambda *news: signal.raise_signal(signal.SIGINT))
+    interrupt(started)
     assert started.checkpoint.is_file()
     assert cuts(project) == [[1, 2], [0, 3]]
     assert cuts(project, order[:2]) == [[1, 2], [0]], "replica 2 was trained elsewhere"
@@ -98,24 +105,50 @@ def test_a_started_shard_continues_with_its_replicas(project: Path) -> None:
     assert cuts(project) == [[0, 1, 2, 3]]
 
 
+def test_of_two_started_shards_with_a_common_replica_one_continues(project: Path) -> None:
+    order = list(act_sweep(project).replicas)
+    for places in (0, 1), (1, 2):
+        interrupt(act_sweep(project).part(order[k] for k in places))
+    assert sorted(cuts(project)) in ([[0, 1], [2, 3]], [[0, 3], [1, 2]])
+
+
 def test_the_free_memory_limits_a_shard(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = act_sweep(project)
     one = sweep.part([next(iter(sweep.replicas))]).trainer()
-    plenty = cut.fitting(one, 4)
+    plenty = cut.fitting(sweep)
     monkeypatch.setattr(machine, "processes", lambda threads: 1)
     assert plenty > 1000 and len(cuts(project)) == 1
     numbers = sum(parameter.numel() for parameter in one.parameters.values())
     need = 4 * (6 * numbers + 14 * 16 * 8 * 4)  # floats: parameters, and steps of 8 rows, 16 units
     memory = SimpleNamespace(available=2 * 2 * need)
     monkeypatch.setattr(cut.psutil, "virtual_memory", lambda: memory)
-    assert cut.fitting(one, 4) == 2 and len(cuts(project)) == 2
+    assert cut.fitting(sweep) == 2 and len(cuts(project)) == 2
     memory.available = 1
-    assert cut.fitting(one, 4) == 1, "one replica is always tried"
+    assert cut.fitting(sweep) == 1, "one replica is always tried"
 
 
-@pytest.mark.parametrize("mechanism", ["certainty", "dact"])
-def test_a_mechanism_that_does_not_fit_the_loss_is_refused(tmp_path: Path, mechanism: str) -> None:
-    tiny.write(tmp_path, tiny.document(**tiny.BEYOND, task=tiny.SUMS))
-    params = tiny.freeze_all(tmp_path)
-    with pytest.raises(UserError, match=r"^addition: .* is not allowed; the cross entropy of one"):
-        shard.train(tiny.shard(params, mechanism), lambda *news: None)
+def test_the_estimate_counts_updates_replicas_and_processes(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two shards of two replicas, 30 updates each; an update of one replica takes 2 seconds."""
+    sweep, timed = act_sweep(project), list[int]()
+
+    def of_update(trainer: Trainer, updates: int) -> float:
+        timed.append(len(trainer.replicas))
+        return 2.0
+
+    monkeypatch.setattr(cut, "_of_update", of_update)
+    order = list(sweep.replicas)
+    shards = [sweep.part(order[:2]), sweep.part(order[2:])]
+    for cores, seconds in ((1, 2 * 30 * 4), (2, 2 * 30 * 2), (9, 2 * 30 * 2)):
+        monkeypatch.setattr(machine, "processes", lambda threads, cores=cores: cores)
+        assert cut.seconds(shards) == seconds
+    assert timed == [1, 1, 1]
+
+
+def test_a_shard_for_another_machine_has_a_bounded_size(tmp_path: Path) -> None:
+    values = tiny.document(seeds=[*range(20)], act={"tau": [0.1]})
+    values["compute"]["executor"] = "ray"
+    tiny.write(tmp_path, values)
+    tiny.freeze_all(tmp_path)
+    assert [len(each) for each in cuts(tmp_path)] == [10, 10]

@@ -15,7 +15,7 @@ from pondering.model.paths import kernels as paths
 from pondering.params.read import load_params
 from pondering.train import kernels
 from pondering.train.batches import Stream
-from pondering.train.processes import News
+from pondering.train.news import News
 from pondering.train.shard import Shard
 
 GPU = torch.device("cuda")
@@ -39,7 +39,7 @@ def shard(folder: Path, mechanism: str = "act", path: str = "auto", **quick: Any
 def test_act_repeat_and_pondernet_train_by_kernels_on_a_gpu(tmp_path: Path) -> None:
     lstm = shard(tmp_path, network={"cell": "lstm"})
     for found in (*(shard(tmp_path, each) for each in ("act", "repeat", "pondernet")), lstm):
-        assert (found.without_kernels, found.path) == (None, "compiled")
+        assert found.path == "compiled"
     assert shard(tmp_path, path="fast").path == "fast"
 
 
@@ -64,7 +64,8 @@ def test_a_training_without_kernels_takes_the_fast_path(
     tmp_path: Path, mechanism: str, quick: dict[str, Any], reason: str
 ) -> None:
     found = shard(tmp_path, mechanism, **quick)
-    assert (found.path, found.without_kernels) == ("fast", reason)
+    assert found.path == "fast"
+    assert kernels.missing(found.config, mechanism, GPU) == reason
 
 
 def test_an_old_gpu_and_another_triton_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import torch
 from support import tiny
 
 from pondering.params.schema import ExperimentConfig
-from pondering.train.shard import LANES
+from pondering.train.path import LANES
 
 CUTS = ((0, 1), (1, 3), (3, 6))
 OF_ONE_CLASS = ("certainty", "dact")  # they refuse sums, which have several softmaxes

@@ -18,7 +18,7 @@ from pondering.model.paths.compiled.loops import forward
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
-from pondering.train.build import check_path, path_of
+from pondering.train.path import path_of
 from pondering.train.shard import Shard
 from pondering.train.stage import run
 
@@ -63,9 +63,8 @@ def test_a_stage_trains_on_the_compiled_path_and_records_it(
 def test_a_gpu_trains_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     break_import(monkeypatch, ModuleNotFoundError("No module named 'numba'"))
     config, gpu = tiny.config(), torch.device("cuda")
-    assert path_of("compiled", config, "act", gpu) == "fast"
+    assert path_of("auto", config, "dact", gpu) == "fast"
     assert path_of("readable", config, "act", gpu) == "readable"
-    check_path("compiled", gpu)
 
 
 def test_a_cell_without_loops_is_recorded_as_the_fast_path(project: Path) -> None:
@@ -104,4 +103,4 @@ def test_a_compiled_path_that_cannot_load_is_refused_before_training(
 ) -> None:
     break_import(monkeypatch, problem)
     with pytest.raises(UserError, match=rf"^params\.yaml: compute\.path: auto: .*{remedy}"):
-        path_of("compiled", tiny.config(), "act", torch.device("cpu"))
+        path_of("auto", tiny.config(), "act", torch.device("cpu"))

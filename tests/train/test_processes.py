@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import time
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from support import stages, tiny
 from pondering.params.read import load_params
 from pondering.project import machine
 from pondering.train import processes
+from pondering.train.news import News
 from pondering.train.shard import Shard
 
 TRAIN = ("train", *stages.QUICK, "--mechanism", "act")
@@ -66,15 +68,18 @@ def test_the_time_left_is_judged_by_what_comes_after_the_first_block(
 ) -> None:
     """Start-up and compilation say nothing of the pace, nor does what an earlier run has done."""
     one = tiny.shard(load_params(fresh / "params.yaml"))  # of 500 updates
-    news = processes.News([one, one], lambda rows: None)
+    news = News([one, one], lambda rows: None)
     bar, clock = news.bar, [0.0]
     bar._time, bar.start_t, bar.last_print_t = lambda: clock[0], 0.0, 0.0
     told = [(0, 0, 1), (1, 1, 200), (0, 40, 10), (1, 41, 210), (0, 60, 20), (0, 80, 30)]
     for shard, clock[0], update in told:
-        news.tell(shard, update, [], {"loss": 0.5})
+        rows = [{"loss": loss, "error": 0.0, "ponder_time": 1.25} for loss in (0.25, 0.75, nan)]
+        news.tell(shard, update, [row | {"update": update} for row in rows])
     lines = [line for line in capsys.readouterr().out.splitlines() if "left" in line]
     # 760, by 20 in 40 seconds
-    assert lines == ["quick tiny: 240 of 1000 updates, 25:20 left, loss=0.5"]
+    assert lines == [
+        "quick tiny: 240 of 1000 updates, 25:20 left, loss=0.5, error=0, ponder_time=1.25"
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +122,7 @@ def test_shards_end_with_the_stage_and_continue_to_the_bytes_of_one_process(
     while any(Path(f"/proc/{child}").exists() for child in children):
         assert time.monotonic() < end, "a shard trains on without its stage"
         time.sleep(0.05)
+    assert len(list(project.glob("data/replicas/*"))) < 4, "both shards trained to their end"
     assert stages.run(project, *TRAIN, before=two_cores).status == 0
     assert_same_results(project, one_process)
 

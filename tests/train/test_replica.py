@@ -14,7 +14,9 @@ from pondering.params import schema
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig, load_params
 from pondering.project.errors import UserError
+from pondering.tasks import make_task
 from pondering.train import replica
+from pondering.train.build import make_network
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,6 +65,12 @@ def test_a_value_reaches_the_trainings_that_read_it(
     change: dict[str, Any], reached: set[str]
 ) -> None:
     assert readers_of(change) == reached
+    before, after = tiny.config(), tiny.config(**change)
+    task = make_task(before.task, "tiny")
+    for mechanism in EVERY - reached:  # of one hash, so of the same shapes
+        made = [make_network(c, task, c.replicas(mechanism)) for c in (before, after)]
+        usual, other = ([p.shape for p in each.parameters()] for each in made)
+        assert usual == other
 
 
 def test_an_overridden_value_is_not_read() -> None:

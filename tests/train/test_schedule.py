@@ -54,7 +54,7 @@ def test_a_sweep_trains_as_a_plain_loop_with_torchs_adam_does(decay: str) -> Non
             many = stream.batch(update)
             batch = Batch._make([*(part[:, 0] for part in many[:-1]), many.difficulty[0]])
             adam.zero_grad()
-            losses, _ = forward(network, task, batch)
+            losses, _ = forward(network, task, batch, update)
             losses.sum(0).mean().backward()
             nn.utils.clip_grad_norm_(network.parameters(), CLIP)
             adam.step()

@@ -64,6 +64,14 @@ def test_a_typo_stops_every_stage_before_any_work(project: Path) -> None:
         assert line.startswith("params.yaml: tiny.training.learning_rat: unknown key; allowed: ")
 
 
+def test_a_mistake_in_another_experiment_stops_a_training_before_any_work(project: Path) -> None:
+    values: Any = tiny.document(training={"updates": 31})
+    values["other"] = tiny.document(pondernet={"lambda_p": [1.0]})["tiny"]
+    tiny.write(project, values)
+    line = refusal("train", *ACT)
+    assert line.startswith("params.yaml: other.quick.pondernet.lambda_p: 1.0 is not allowed")
+
+
 def test_the_paper_profile_without_a_gpu_needs_insist(project: Path) -> None:
     shutil.copytree(project / "data/tasks/quick", project / "data/tasks/paper")
     shutil.rmtree(project / "data/replicas")  # replicas of quick have the same values

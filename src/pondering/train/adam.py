@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
+from pondering.model.stacking import gradient_norms
+
 Tensors = list[Tensor] | tuple[Tensor, ...]
 VECTOR = 16  # floats in the widest vector of a CPU
 
@@ -48,17 +50,42 @@ class StackedAdam:
         solo = zip(*(zip(*parts, strict=True) for parts in views), strict=True)
         self._solo = [tuple(map(self._groups, kinds)) for kinds in solo]
 
+    def descend(
+        self, loss: Tensor, alive: Tensor, clip: float | None = None, share: float = 1.0
+    ) -> Tensor:
+        """One update by the gradient of a loss; no gradient may be there before it.
+
+        Args:
+            loss: each replica's, (K,).
+            alive: (K,) bool, the replicas that train.
+            clip: the largest norm of a replica's gradient; None: any.
+            share: factor of each learning rate.
+
+        Returns:
+            (K,) bool: whose loss and gradient are finite. The others have not been updated.
+        """
+        torch.autograd.backward(loss.sum())
+        norms = gradient_norms(self.parameters)
+        finite = torch.isfinite(loss) & torch.isfinite(norms)
+        if clip is not None:
+            scale = clip / norms.clamp(min=clip)
+            for p in self.parameters:
+                if p.grad is not None:
+                    p.grad.mul_(scale.reshape(-1, *[1] * (p.grad.dim() - 1)))
+        self.step(alive & finite, share)
+        return finite
+
     @torch.no_grad()
-    def step(self, alive: Tensor | None = None, share: float = 1.0) -> None:
+    def step(self, alive: Tensor, share: float = 1.0) -> None:
         """Update every replica that is True in `alive`.
 
         Args:
-            alive: (K,) bool; None: all are.
+            alive: (K,) bool.
             share: factor of each learning rate.
         """
         self.updates += 1
         rates = [rate * share for rate in self.learning_rate.tolist()]
-        alive_by_replica = [True] * len(rates) if alive is None else alive.tolist()
+        alive_by_replica = alive.tolist()
         gradients = [_gradient(p) for p in self.parameters]
         count = torch.tensor(float(self.updates), device=self.parameters[0].device)
         alike = len(self._factors) == 1 and len(set(rates)) == 1
@@ -104,19 +131,6 @@ class StackedAdam:
             amsgrad=False, maximize=False,
         )  # fmt: skip
 
-    @torch.no_grad()
-    def clip(self, norms: Tensor, limit: float) -> None:
-        """Scale each replica's gradient so that its norm (K,) is at most `limit`."""
-        scale = limit / norms.clamp(min=limit)
-        for p in self.parameters:
-            if p.grad is not None:
-                p.grad.mul_(_spread(scale, p.grad))
-
-    def zero_grad(self) -> None:
-        """Remove the gradients."""
-        for p in self.parameters:
-            p.grad = None
-
     def state(self) -> dict[str, Tensor]:
         """The state for a checkpoint, by name."""
         moments = {f"mean.{i}": m for i, m in enumerate(self.means)}
@@ -150,8 +164,3 @@ def _pieces(parts: list[Tensor]) -> list[Tensor]:
         for part, keep in zip(parts, whole, strict=True)
         for piece in ([part] if keep else part.unbind())
     ]
-
-
-def _spread(values: Tensor, like: Tensor) -> Tensor:
-    """(K,) as (K, 1, ...) for a tensor (K, ...)."""
-    return values.reshape(-1, *[1] * (like.dim() - 1))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
-from inspect import signature
+from pkgutil import resolve_name
 from typing import Any
 
 import torch
 
 from pondering.model.cells import CELLS
 from pondering.model.halting import Halting
-from pondering.model.heads import Reads
 from pondering.model.initial import glorot
 from pondering.model.network import Network
 from pondering.model.paths import PathName
-from pondering.model.paths.compiled import has_loops
 from pondering.model.stacking import stack
-from pondering.params.mechanisms import MECHANISMS, Mechanism
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
@@ -37,7 +34,7 @@ def make_trainer(
 
     Args:
         replicas: K of one mechanism.
-        path: see `path_of`.
+        path: which of `model.paths` computes an update.
 
     Raises:
         UserError: values that task, cell or mechanism refuse.
@@ -82,6 +79,7 @@ def make_halting(
 
     Raises:
         UserError: its entry names no class, or arguments that the class does not take.
+        ValueError: a value that the class refuses.
     """
     one = isinstance(replicas, Replica)
     several = [replicas] if isinstance(replicas, Replica) else replicas
@@ -96,8 +94,8 @@ def make_halting(
         arguments[name] = values[0] if one else _of_replicas(values, device)
     try:
         shared = {name: getattr(config.halting, name) for name in entry.shares}
-        halting: Halting = _class_of(entry)(**{entry.setting: setting} | shared | arguments)
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        halting: Halting = resolve_name(entry.path)(**{entry.setting: setting} | shared | arguments)
+    except (ImportError, AttributeError, TypeError) as error:
         raise UserError(f"src/pondering/params/mechanisms.py: {mechanism}: {error}") from None
     return halting
 
@@ -108,11 +106,6 @@ def _of_replicas(values: Sequence[Any], device: torch.device | str) -> Any:
         return tuple(values)
     numbers = [value or 0.0 for value in values]
     return torch.tensor(numbers, dtype=torch.float32, device=device)
-
-
-def _class_of(entry: Mechanism) -> Any:
-    module, _, name = entry.path.partition(":")
-    return getattr(importlib.import_module(module), name)
 
 
 def make_network(
@@ -129,23 +122,19 @@ def make_network(
     """
     halting, usual = make_halting(config, replicas, device), config.halting.halt_bias
     starts = [(each.seed, float(dict(each.options).get("halt_bias", usual))) for each in replicas]
-    learns = MECHANISMS[replicas[0].mechanism].learns  # else no number depends on what it reads
-    reads = config.halting.reads if learns else "h"
-    solo = {start: _solo(config, task, halting, reads, *start) for start in starts}
+    solo = {start: _solo(config, task, halting, *start) for start in starts}
     return stack([solo[start] for start in starts], halting).to(device)
 
 
 def _solo(
-    config: ExperimentConfig,
-    task: Task,
-    halting: Halting,
-    reads: Reads,
-    seed: int,
-    halt_bias: float,
+    config: ExperimentConfig, task: Task, halting: Halting, seed: int, halt_bias: float
 ) -> Network:
     generator = torch.Generator().manual_seed(seed)
     values = (task.input_size, config.network.hidden, config.halting.first_step_flag, generator)
-    cell = cell_class(config.network.cell)(*values, **cell_options(config))
+    bias, reads = config.network.forget_bias, config.halting.reads
+    more = {} if bias is None else {"forget_bias": bias}
+    kind: Any = CELLS[config.network.cell]
+    cell = kind(*values, **more)
     try:
         network = Network(cell, halting, task.output_size, halt_bias, generator, reads)
     except ValueError as error:
@@ -153,76 +142,6 @@ def _solo(
     if config.network.init == "glorot":
         glorot(network, generator)
     return network
-
-
-def cell_options(config: ExperimentConfig) -> dict[str, float]:
-    """The arguments of a cell besides size, flag and generator.
-
-    Raises:
-        UserError: the cell has no forget gate.
-    """
-    bias, cell = config.network.forget_bias, config.network.cell
-    takes = [name for name, kind in CELLS.items() if "forget_bias" in signature(kind).parameters]
-    if bias is None:
-        return {}
-    if cell not in takes:
-        raise UserError(
-            f"params.yaml: network.forget_bias: {bias:g} is not allowed: {cell} has no forget "
-            f"gate; allowed: null, or network.cell: {' or '.join(takes)}"
-        )
-    return {"forget_bias": bias}
-
-
-def cell_class(name: str) -> Any:
-    """The class of a cell.
-
-    Raises:
-        UserError: there is no such cell.
-    """
-    if name not in CELLS:
-        allowed = ", ".join(CELLS)
-        raise UserError(f"params.yaml: network.cell: {name!r} is unknown; allowed: {allowed}")
-    return CELLS[name]
-
-
-def check_path(wanted: PathName, device: torch.device) -> None:
-    """Refuse `compiled` on a CPU where Numba is missing or cannot store its code.
-
-    Raises:
-        UserError: see above.
-    """
-    if wanted != "compiled" or device.type != "cpu":
-        return
-    try:
-        from pondering.model.paths.compiled import operations  # noqa: F401
-    except (
-        ImportError,
-        OSError,
-        RuntimeError,
-    ) as error:  # the last: no cache folder
-        reason = str(error).partition(" for file")[0]
-        raise UserError(
-            f"params.yaml: compute.path: auto: {reason}; pip install 'pondering[compiled]', "
-            "set NUMBA_CACHE_DIR to a folder that can be written, or set the path to fast"
-        ) from None
-
-
-def path_of(
-    wanted: PathName, config: ExperimentConfig, mechanism: str, device: torch.device
-) -> PathName:
-    """The path of an experiment's training: `compiled` only if there are loops for it.
-
-    Raises:
-        UserError: see `check_path`.
-    """
-    check_path(wanted, device)
-    if wanted != "compiled":
-        return wanted
-    if device.type != "cpu":
-        return "fast"
-    kind = cell_class(config.network.cell)
-    halting = make_halting(config, config.replicas(mechanism))
-    return "compiled" if has_loops(kind, halting, device) else "fast"
 
 
 def pick_device(wanted: str) -> torch.device:

@@ -68,7 +68,6 @@ def load(trainer: Trainer, path: Path) -> None:
         raise UserError(f"{path}: of another version ({reason}); delete it") from None
     trainer.update = update
     trainer.seconds = seconds
-    trainer.note_deaths()
     trainer.curves = list(tensors["curves"]) if "curves" in tensors else []
 
 

@@ -14,7 +14,8 @@ import torch
 from pondering.project import machine
 from pondering.train import checkpoint
 from pondering.train.kernels import KernelTrainer
-from pondering.train.shard import LANES, NAME, Shard
+from pondering.train.path import LANES
+from pondering.train.shard import NAME, Shard
 from pondering.train.trainer import Trainer
 
 FLOATS_KEPT = 14  # about so many numbers per hidden unit and ponder step are kept for the gradient
@@ -65,11 +66,11 @@ def _begun(sweep: Shard, missing: Collection[str]) -> list[Shard]:
 
 def _work(shard: Shard) -> float:
     """A guess of its work beside that of the experiment's other shards: updates times steps."""
+    if shard.mechanism == "repeat":
+        return shard.updates * sum(each.setting for each in shard.replicas.values())
     most = shard.config.mechanism(shard.mechanism).arguments.get("max_steps")
     steps = min(most or shard.config.halting.max_steps, LIKELY_STEPS)
-    fixed = shard.mechanism == "repeat"
-    every = sum(each.setting if fixed else steps for each in shard.replicas.values())
-    return shard.updates * every
+    return shard.updates * steps * len(shard.replicas)
 
 
 def _size(sweep: Shard, share: float) -> int:
@@ -77,8 +78,7 @@ def _size(sweep: Shard, share: float) -> int:
     compute = sweep.params.compute
     if compute.replicas_at_once != "auto":
         return compute.replicas_at_once
-    config, lanes, first = sweep.config, LANES[sweep.path], next(iter(sweep.replicas))
-    size = fitting(sweep.part([first]).trainer(), config.halting.max_steps)
+    config, lanes, size = sweep.config, LANES[sweep.path], fitting(sweep)
     if compute.executor == "ray":
         return min(size, AWAY[sweep.device.type])
     at_once = processes(sweep)
@@ -96,21 +96,17 @@ def processes(shard: Shard) -> int:
     return machine.processes(shard.params.compute.threads) if alone else 1
 
 
-def fitting(trainer: Trainer, steps: int) -> int:
-    """How many replicas fit into the memory that is free, judged by one.
-
-    Args:
-        trainer: of one replica, untrained.
-        steps: ponder steps that an input vector may take.
-    """
-    device = next(iter(trainer.parameters.values())).device
-    numbers = sum(parameter.numel() for parameter in trainer.parameters.values())
-    rows = trainer.stream.batch(0).mask.numel()
-    hidden = trainer.network.cell.state_sizes[0]
-    kept = FLOATS_KEPT * hidden * rows * min(steps, LIKELY_STEPS)
-    if isinstance(trainer, KernelTrainer):
-        kept = trainer.kept
-    on_gpu = device.type == "cuda"
+def fitting(sweep: Shard) -> int:
+    """How many of its replicas fit into the memory that is free, judged by one."""
+    one = _first(sweep).trainer()
+    numbers = sum(parameter.numel() for parameter in one.parameters.values())
+    if isinstance(one, KernelTrainer):
+        kept = one.kept
+    else:
+        steps, rows = sweep.config.halting.max_steps, one.stream.batch(0).mask.numel()
+        hidden = one.network.cell.state_sizes[0]
+        kept = FLOATS_KEPT * hidden * rows * min(steps, LIKELY_STEPS)
+    on_gpu = sweep.device.type == "cuda"
     free = torch.cuda.mem_get_info()[0] if on_gpu else psutil.virtual_memory().available
     return max(1, int(SHARE * free / (4 * (COPIES * numbers + kept))))
 
@@ -126,16 +122,21 @@ def seconds(shards: Sequence[Shard]) -> float:
         several = [shard for shard in shards if shard.mechanism == mechanism]
         timed = several[0]
         if timed.device.type == "cpu":
-            timed = timed.part([next(iter(timed.replicas))])
+            timed = _first(timed)
         replicas = sum(len(shard.replicas) for shard in several) / len(timed.replicas)
         each = _of_update(timed.trainer(), TIMED[timed.device.type])
         found += each * timed.updates * replicas
     return found / min(len(shards), processes(shards[0]))
 
 
+def _first(shard: Shard) -> Shard:
+    """Its first replica alone."""
+    return shard.part([next(iter(shard.replicas))])
+
+
 def _of_update(trainer: Trainer, updates: int) -> float:
     """Seconds of an update, a mean of some."""
-    trainer.run(lambda _: None, lambda: trainer.update > 0)
+    trainer.run(lambda: trainer.update > 0)
     first, start = trainer.update, time.monotonic()
-    trainer.run(lambda _: None, lambda: trainer.update >= first + updates)
+    trainer.run(lambda: trainer.update >= first + updates)
     return (time.monotonic() - start) / max(1, trainer.update - first)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 from pondering.model.cells import CELLS
 from pondering.params.read import ExperimentConfig
 from pondering.project.errors import UserError
@@ -18,18 +20,16 @@ def check_fit(where: str, config: ExperimentConfig, task: Task) -> None:
 
     Raises:
         UserError: images need a cell that reads them, and only they have a validation set; the
-            device draws no text and no images; a mechanism's class refuses a setting, an option or
-            another argument.
+            device draws no text and no images; the cell has no forget gate; a mechanism's class
+            refuses a setting, an option or another argument.
     """
     for mechanism in config.mechanisms:
-        for replica in config.replicas(mechanism):
+        variants = {(each.setting, each.options): each for each in config.replicas(mechanism)}
+        for replica in variants.values():
             try:
                 make_halting(config, replica)
-            except UserError as error:
-                if isinstance(error.__context__, ValueError):  # the class refuses a value
-                    said = f"params.yaml: {where}.{mechanism}.{error.__context__}"
-                    raise UserError(said) from None
-                raise
+            except ValueError as error:
+                raise UserError(f"params.yaml: {where}.{mechanism}.{error}") from None
     if config.training.draws == "device" and task.name not in DRAWS:
         raise UserError(
             f"params.yaml: {where}.training.draws: device: {task.name} is drawn on the host alone; "
@@ -41,6 +41,12 @@ def check_fit(where: str, config: ExperimentConfig, task: Task) -> None:
         raise UserError(
             f"params.yaml: {where}.network.cell: {cell!r} cannot read {task.name}; "
             f"allowed: {', '.join(fitting)}"
+        )
+    takes = [name for name, kind in CELLS.items() if "forget_bias" in signature(kind).parameters]
+    if (bias := config.network.forget_bias) is not None and cell not in takes:
+        raise UserError(
+            f"params.yaml: {where}.network.forget_bias: {bias:g} is not allowed: {cell} has no "
+            f"forget gate; allowed: null, or network.cell: {' or '.join(takes)}"
         )
     if config.training.validation is not None and not images:
         raise UserError(

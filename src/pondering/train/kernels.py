@@ -10,12 +10,12 @@ from typing import Any
 
 import torch
 
-from pondering.model.cells import LSTM
+from pondering.model.cells import CELLS, LSTM
 from pondering.model.paths import kernels
 from pondering.params.schema import ExperimentConfig
 from pondering.tasks.base import Batch, Task
 from pondering.train.batches import Stream
-from pondering.train.build import cell_class, make_halting
+from pondering.train.build import make_halting
 from pondering.train.draws.stream import DeviceStream
 from pondering.train.trainer import Trainer
 
@@ -24,7 +24,7 @@ ONE_SIGMOID = ("parity", "logic")  # tasks that score one sigmoid of every input
 
 def missing(config: ExperimentConfig, mechanism: str, device: torch.device) -> str | None:
     """Why an experiment's training has no kernels on this machine; None: it has."""
-    task, kind = config.task["name"], cell_class(config.network.cell)
+    task, kind = config.task["name"], CELLS[config.network.cell]
     if task not in ONE_SIGMOID or (task == "logic" and kind is not LSTM):
         return f"no kernels for {task} around {kind.__name__}"
     if config.halting.reads != "h":
@@ -131,8 +131,7 @@ class KernelTrainer(Trainer):
         shares = torch.tensor(list(map(self.schedule.share, numbers)), dtype=torch.float64)
         rates = self.optimiser.learning_rate.double() * shares[:, None].to(self.alive.device)
         self._updates.run(batches, rates, first)
-        self.note_deaths()
         self.update = last
-        if self._any_dead and not bool(self.alive.any()):
+        if not bool(self.alive.any()):
             self.update = begin + int(self.window[:, 4].max())  # when the last one stopped
         self.optimiser.updates = self.update

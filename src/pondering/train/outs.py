@@ -1,8 +1,7 @@
 """What a train stage leaves for evaluation and report: a stack of networks, curves, records.
 
-Curves and records are of all replicas, the stack holds those whose networks are here. Published
-lines of the others are copied. So is their published record where nothing was trained since; else
-it is the first of the earlier records.
+Curves and records are of all replicas, the stack holds those whose networks are here. Of the others
+the published lines and the published record are taken.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 from pondering.params.schema import Params
 from pondering.project.atomic import json_text, write_together
 from pondering.project.provenance import hash_values
-from pondering.train.replica import ByHash, Finished, data_hash, file_of, read, stack
+from pondering.train.replica import ByHash, Finished, file_of, read, stack
 from pondering.train.replicas_csv import published, row_of
 
 COLUMNS = (
@@ -38,27 +37,18 @@ def write_outs(params: Params, experiment: str, mechanism: str, replicas: ByHash
         for key, done in here.items()
         for numbers in done.curve.tolist()
     ]
-    record: Record = {}
-    new = here
     if absent := {row_of(each) for key, each in replicas.items() if key not in here}:
         with there.curves(experiment, mechanism).open(encoding="utf-8", newline="") as file:
-            lines = list(csv.reader(file))[1:]
-        rows += [line for line in lines if tuple(line[1:4]) in absent]
+            rows += [line for line in csv.reader(file) if tuple(line[1:4]) in absent]
         record = json.loads(there.provenance(experiment, mechanism).read_text(encoding="utf-8"))
-        kept = published(params, experiment, replicas)
-        new = {key: done for key, done in here.items() if key not in kept}
-    if new:
-        trainings = _trainings({replicas[key].text(): new[key] for key in new})
-        *earlier, last = [record, *trainings] if record else trainings
-        if not earlier:
-            del last["replicas"]
-        record = {
-            "trained_hash": hashlib.sha256(content).hexdigest(),
-            "params_hash": hash_values(values),
-            "config": values,
-            "data_hash": data_hash(params, config),
-        }
-        record |= last | ({"earlier": earlier} if earlier else {})
+        known = published(params, experiment, replicas)
+        new = {key: done for key, done in here.items() if key not in known}
+        trainings = [record, *_trainings(replicas, new)]
+    else:
+        trainings = _trainings(replicas, here)
+        if len(trainings) == 1:
+            del trainings[0]["replicas"]  # all of them
+    *earlier, last = trainings
     curves = io.StringIO()
     rows.sort(key=lambda row: (int(row[4]), place.index((row[1], row[2], row[3]))))
     csv.writer(curves, lineterminator="\n").writerows([COLUMNS, *rows])
@@ -70,13 +60,20 @@ def write_outs(params: Params, experiment: str, mechanism: str, replicas: ByHash
             for key, done in here.items()
         ],
     }
+    origin = {
+        "trained_hash": hashlib.sha256(content).hexdigest(),
+        "params_hash": hash_values(values),
+        "config": values,
+    }
     folder = layout.run(experiment, mechanism)
     write_together(
         {
             folder / "parameters.safetensors": content,
             folder / "run.json": json_text(networks),
             layout.curves(experiment, mechanism): curves.getvalue(),
-            layout.provenance(experiment, mechanism): json_text(record),
+            layout.provenance(experiment, mechanism): json_text(
+                origin | last | ({"earlier": earlier} if earlier else {})
+            ),
         }
     )
 
@@ -88,13 +85,13 @@ def _texts(point: list[float]) -> list[str]:
     return [str(int(update)), *texts, str(int(computed))]
 
 
-def _trainings(replicas: Mapping[str, Finished]) -> list[Record]:
-    """The record of each training of some replicas, with their names."""
+def _trainings(replicas: ByHash, finished: Mapping[str, Finished]) -> list[Record]:
+    """The record of each training of some finished replicas, with their names."""
     found: dict[str, Record] = {}
-    for name, done in replicas.items():
+    for key, done in finished.items():
         first = done.record | {"wall_seconds": 0.0, "replicas": []}
         training = found.setdefault(json.dumps(first, sort_keys=True), first)
         seconds = training["wall_seconds"] + done.record["wall_seconds"]
         training["wall_seconds"] = round(seconds, 3)
-        training["replicas"].append(name)
+        training["replicas"].append(replicas[key].text())
     return list(found.values())

@@ -39,10 +39,6 @@ class Plateau:
         self.waited = torch.zeros(self.replicas, dtype=torch.int64, device=device)
         self.stalled = torch.zeros(self.replicas, dtype=torch.int64, device=device)
 
-    def is_due(self, update: int) -> bool:
-        """Whether to validate after this many updates."""
-        return update % self.every == 0
-
     def note(self, error: Tensor, rates: Tensor) -> Tensor:
         """Lower rates and stop replicas after a validation.
 

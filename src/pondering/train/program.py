@@ -81,7 +81,10 @@ def _hash(package: Path, part: str, name: str) -> str:
     listed = files(part, name, package)
     if name and not any(name in (path.stem, path.parent.name) for path in listed):
         pattern = next(each for each in LISTED[part] if "{}" in each).format(name)
-        raise UserError(f"src/pondering/{pattern}: no such file; a {part} lies in one of its name")
+        raise UserError(
+            f"params.yaml: {part}: {name!r} is unknown; a {part} has a file of its name, and there "
+            f"is no src/pondering/{pattern}"
+        )
     return _digest(listed)
 
 

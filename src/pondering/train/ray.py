@@ -19,7 +19,8 @@ from pondering.project import machine
 from pondering.project.atomic import atomic_write
 from pondering.project.errors import UserError
 from pondering.train import checkpoint
-from pondering.train.processes import SECONDS_BETWEEN_LOOKS, News
+from pondering.train.news import News
+from pondering.train.processes import SECONDS_BETWEEN_LOOKS
 from pondering.train.replica import by_hash
 from pondering.train.shard import Shard, finish, train
 

@@ -98,7 +98,7 @@ class Finished(NamedTuple):
     """A replica after its last update.
 
     Args:
-        parameters: by name; none where only its results are published.
+        parameters: by name.
         curve: (points, 6): update, loss, error, ponder time, remainder, computed steps.
         status: finished or diverged.
         record: where its numbers come from.

@@ -1,7 +1,7 @@
 """A shard: replicas of one mechanism that train as one stack, with a checkpoint of their own.
 
 A replica's batches depend on its seed alone and its gradient on itself alone. So shards train as
-the whole sweep does. On a CPU the bits are equal where `LANES` divides batch and hidden size;
+the whole sweep does. On a CPU the bits are equal where `path.LANES` divides batch and hidden size;
 elsewhere numbers agree to rounding.
 """
 
@@ -27,16 +27,16 @@ from pondering.params.schema import ExperimentConfig, Params
 from pondering.project.errors import Interrupted, UserError
 from pondering.tasks import make_task
 from pondering.train import checkpoint, kernels
-from pondering.train.build import make_trainer, path_of
+from pondering.train.build import make_trainer
 from pondering.train.draws.stream import DeviceStream
+from pondering.train.path import path_of
 from pondering.train.replica import ByHash, Finished, file_of, write
 from pondering.train.trainer import Row, Trainer
 
 NAME = "checkpoint.safetensors"
-LANES = {"readable": 16, "compiled": 16, "fast": 32}  # floats that a path's functions take at once
 
-Tell = Callable[[int, list[Row], dict[str, float]], None]
-"""Gets a shard's update, its new curve rows and its latest numbers."""
+Tell = Callable[[int, list[Row]], None]
+"""Gets a shard's update and its new curve rows."""
 
 
 @dataclass(frozen=True)
@@ -72,19 +72,9 @@ class Shard:
         return self.config.updates(self.mechanism)
 
     @cached_property
-    def without_kernels(self) -> str | None:
-        """Why it has no kernels on a GPU; None: it trains by them; empty: it is to have none."""
-        wanted = self.params.compute.path == "auto" and self.device.type == "cuda"
-        return kernels.missing(self.config, self.mechanism, self.device) if wanted else ""
-
-    @cached_property
     def path(self) -> PathName:
         """By which numerical path; `compiled` are loops on a CPU, kernels on a GPU."""
-        if self.without_kernels is None:
-            return "compiled"
-        wanted = self.params.compute.path
-        best: PathName = "compiled" if wanted == "auto" else wanted
-        return path_of(best, self.config, self.mechanism, self.device)
+        return path_of(self.params.compute.path, self.config, self.mechanism, self.device)
 
     @property
     def key(self) -> str:
@@ -114,7 +104,7 @@ class Shard:
         task = make_task(self.config.task, self.experiment, frozen)
         replicas = list(self.replicas.values())
         trainer = make_trainer(self.config, task, replicas, self.device, self.path)
-        if self.without_kernels is None:
+        if self.path == "compiled" and self.device.type == "cuda":
             trainer = kernels.by_kernels(trainer)
         if self.config.training.draws == "device":
             seeds, batch = [each.seed for each in replicas], self.config.training.batch
@@ -153,12 +143,10 @@ def train(shard: Shard, tell: Tell, saved: Callable[[Path], None] = lambda path:
         return bool(SIGNALS)
 
     with stop_signals():
-        tell(trainer.update, trainer.rows(), trainer.summary())
+        tell(trainer.update, trainer.rows())
         if not trainer.finished:
             try:
-                trainer.run(
-                    lambda _: tell(trainer.update, trainer.rows(-1), trainer.summary()), should_stop
-                )
+                trainer.run(should_stop, lambda: tell(trainer.update, trainer.rows(-1)))
             except LossRefusedError as error:
                 raise UserError(f"{trainer.task.name}: {error}") from None
             save()
@@ -172,14 +160,14 @@ def train(shard: Shard, tell: Tell, saved: Callable[[Path], None] = lambda path:
 
 def finish(shard: Shard, trainer: Trainer) -> None:
     """Write a file for each replica of a finished shard; its checkpoint is of no more use."""
-    curves = torch.stack(trainer.curves).numpy()
+    curves = torch.stack(trainer.curves)
     record = dict(shard.origin) | {"path": shard.path, "updates": trainer.update}
     record["wall_seconds"] = round(trainer.seconds / len(shard.replicas), 3)  # its share
     parameters = {name: each.detach().cpu().numpy() for name, each in trainer.parameters.items()}
     for k, (sha256, status) in enumerate(zip(shard.replicas, trainer.status(), strict=True)):
         tensors = {name: each[k].copy() for name, each in parameters.items()}
-        curve = curves[:, k]
-        curve = curve[curve[:, 0] == curve[:, 0]]  # one that stopped has no rows any more
+        there = ~curves[:, k, 0].isnan()  # one that stopped has no rows any more
+        curve = curves[there, k].numpy()
         write(file_of(shard.params.root, sha256), Finished(tensors, curve, status, record))
     shutil.rmtree(shard.checkpoint.parent, ignore_errors=True)
 

@@ -16,7 +16,7 @@ from pondering.model.cells.mapped import Mapped
 from pondering.model.halting import PonderRecord
 from pondering.model.halting.contract import ordered_sum
 from pondering.model.network import Network
-from pondering.model.stacking import gradient_norms, select, stack, stack_halting
+from pondering.model.stacking import select, stack, stack_halting
 from pondering.train.adam import StackedAdam
 
 
@@ -111,17 +111,12 @@ class Sweep:
         if not bool(self.alive.all()):  # a network that has failed has no inputs, so costs no steps
             there = self.alive.unsqueeze(-1)
             mask = there.expand(inputs.shape[:3]) if mask is None else mask & there
-        self._optimiser.zero_grad()
+        self.network.zero_grad()
         self.network.train()
         halting = self.network.halting.at_update(self.updates)
         pondered = self.network(inputs, mask, halting=halting)
         loss = ordered_sum(halting.objective(lambda y: self._score(y, targets), pondered)).mean(-1)
-        torch.autograd.backward(loss.sum())
-        norms = gradient_norms(self._optimiser.parameters)
-        self.alive &= torch.isfinite(loss) & torch.isfinite(norms)
-        if self._clip is not None:
-            self._optimiser.clip(norms, self._clip)
-        self._optimiser.step(self.alive)
+        self.alive &= self._optimiser.descend(loss, self.alive, self._clip)
         return loss.detach()
 
     @torch.no_grad()

@@ -81,7 +81,7 @@ def _train(
 
     from pondering.project import machine
     from pondering.tasks import make_task
-    from pondering.train import build, cut, fit, processes, ray, shard
+    from pondering.train import build, cut, fit, news, processes, ray, shard
 
     for name, config in params.experiments.items():  # all of them, before one trains for hours
         fit.check_fit(f"{name}.{params.profile}", config, make_task(config.task, name))
@@ -108,4 +108,4 @@ def _train(
         print(f"paper {estimate} on {machine.name_of(device)}, by a few updates", flush=True)
     on_cluster = params.compute.executor == "ray"
     execute = ray.train_on_cluster if on_cluster else processes.train_here
-    execute(work, processes.News(work, listen))
+    execute(work, news.News(work, listen))

@@ -13,7 +13,6 @@ from torch import Tensor
 from pondering.model.halting import PonderRecord
 from pondering.model.halting.contract import ordered_sum
 from pondering.model.network import Network
-from pondering.model.stacking import gradient_norms
 from pondering.params.replica import Replica
 from pondering.tasks.base import Batch, Task
 from pondering.train.adam import StackedAdam
@@ -51,18 +50,13 @@ class Schedule(NamedTuple):
         return max(1, self.updates // self.log_points)
 
 
-def forward(
-    network: Network, task: Task, batch: Batch, update: int | None = None
-) -> tuple[Tensor, PonderRecord]:
-    """One pass over a batch.
-
-    Args:
-        update: 0, 1, ...: the mechanism of that update; None: that of the end of training.
+def forward(network: Network, task: Task, batch: Batch, update: int) -> tuple[Tensor, PonderRecord]:
+    """One pass over a batch, by the mechanism of an update (0, 1, ...).
 
     Returns:
         each sequence's loss with its ponder or KL cost, summed over time, (..., B); the record.
     """
-    halting = network.halting if update is None else network.halting.at_update(update)
+    halting = network.halting.at_update(update)
     pondered = network(batch.inputs, batch.mask, halting=halting)
     losses = halting.objective(lambda outputs: task.loss(outputs, batch), pondered)
     return ordered_sum(losses), pondered
@@ -103,54 +97,43 @@ class Trainer:
         self.computed_steps = torch.zeros(count, dtype=torch.float64, device=device)
         seeds = [each.seed for each in self.replicas]
         self.stream = Stream(self.task, seeds, self.schedule.batch, device)
-        self._any_dead = False
 
     @property
     def finished(self) -> bool:
         """Whether the schedule is done or every replica has stopped."""
-        return self.update >= self.schedule.updates or (
-            self._any_dead and not bool(self.alive.any())
-        )
+        return self.update >= self.schedule.updates or not bool(self.alive.any())
 
-    def run(self, on_point: Callable[[Trainer], None], should_stop: Callable[[], bool]) -> None:
+    def run(
+        self,
+        should_stop: Callable[[], bool] = lambda: False,
+        on_point: Callable[[], None] = lambda: None,
+    ) -> None:
         """Train until the end, or until `should_stop`.
 
         Args:
-            on_point: called after each logging point.
             should_stop: called before every update; True ends the loop.
+            on_point: called after each logging point.
         """
-        self.note_deaths()
         while not self.finished and not should_stop():
             self._update()
             ends = self.update == self.schedule.updates
-            if self.plateau and self.plateau.is_due(self.update):
+            if self.plateau and self.update % self.plateau.every == 0:
                 error = validation_error(self, self.plateau.batch)
-                stopped = self.plateau.note(error, self.optimiser.learning_rate)
-                self.alive &= ~stopped
-                self.note_deaths()
+                self.alive &= ~self.plateau.note(error, self.optimiser.learning_rate)
             if self.update % self.schedule.log_every == 0 or ends or self.finished:
                 self._log_point()
-                on_point(self)
+                on_point()
 
     def _update(self) -> None:
-        batch = self.stream.batch(self.update)
-        if self._any_dead:  # a dead replica has no inputs, so it costs no ponder
-            life = self.alive.unsqueeze(-1)
-            batch = batch._replace(mask=batch.mask & life, scored=batch.scored & life)
-        self.optimiser.zero_grad()
+        batch, alive = self.stream.batch(self.update), self.alive.unsqueeze(-1)
+        # A replica that has stopped has no inputs, so it costs no ponder.
+        batch = batch._replace(mask=batch.mask & alive, scored=batch.scored & alive)
+        self.network.zero_grad()
         losses, pondered = forward(self.network, self.task, batch, self.update)
-        loss = losses.mean(-1)
-        torch.autograd.backward(loss.sum())
-        norms = gradient_norms(self.optimiser.parameters)
-        finite = torch.isfinite(loss) & torch.isfinite(norms)
-        failed = self.alive & ~finite
-        self.diverged |= failed
+        loss, share = losses.mean(-1), self.schedule.share(self.update)
+        finite = self.optimiser.descend(loss, self.alive, self.schedule.clip, share)
+        self.diverged |= self.alive & ~finite
         self.alive &= finite
-        self.note_deaths()
-        if self.schedule.clip is not None:
-            self.optimiser.clip(norms, self.schedule.clip)
-        share = self.schedule.share(self.update)
-        self.optimiser.step(self.alive if self._any_dead else None, share)
         self.update += 1
         self._accumulate(batch, pondered, loss)
 
@@ -181,10 +164,6 @@ class Trainer:
         self.curves.append(row.cpu())
         self.window.zero_()
 
-    def note_deaths(self) -> None:
-        """Update the flag that some replica has stopped or diverged."""
-        self._any_dead = not bool(self.alive.all())
-
     def rows(self, since: int = 0) -> list[Row]:
         """Curve rows of logging points `since` and later, one per replica and point."""
         return [
@@ -198,13 +177,6 @@ class Trainer:
         """The status of each replica: finished, diverged or running."""
         rest = "finished" if self.finished else "running"
         return ["diverged" if failed else rest for failed in self.diverged.tolist()]
-
-    def summary(self) -> dict[str, float]:
-        """Means over the running replicas at the last logging point, for the progress line."""
-        if not self.curves:
-            return {}
-        means = self.curves[-1][:, 1:4].nanmean(0).tolist()
-        return dict(zip(("loss", "error", "ponder"), means, strict=True))
 
 
 @torch.no_grad()
