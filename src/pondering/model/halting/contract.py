@@ -204,11 +204,14 @@ def where_present(loss: Tensor, record: PonderRecord) -> Tensor:
     return torch.where(record.ponder_time > 0, loss, 0.0)
 
 
-def check_number(name: str, value: Any, interval: str, whole: bool = False) -> None:
+def check_number(
+    name: str, value: Any, interval: str, whole: bool = False, one: bool = False
+) -> None:
     """Refuse a setting outside an interval, such as `[0, 1)`, or one that is not whole.
 
     Args:
         name, value: the setting, a number or a tensor (K,).
+        one: whether (K,) is refused, too.
 
     Raises:
         ValueError: some number is not allowed.
@@ -219,7 +222,7 @@ def check_number(name: str, value: Any, interval: str, whole: bool = False) -> N
     fits = fits & (numbers <= high if interval[-1] == "]" else numbers < high)
     if whole:
         fits = fits & (numbers == numbers.round())
-    if not bool(fits.all()):
+    if not bool(fits.all()) or (one and numbers.dim() > 0):
         kind = "a whole number" if whole else "a number"
         raise ValueError(f"{name}: {value} is not allowed; {kind} in {interval} is")
 
