@@ -6,7 +6,7 @@ has faster ways to the same numbers.
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
@@ -14,6 +14,7 @@ from torch import Generator, Tensor, nn
 from pondering.model import paths
 from pondering.model.cells import State
 from pondering.model.halting import Halting, PonderRecord
+from pondering.model.halting.contract import check_word
 from pondering.model.heads import Heads, Reads
 from pondering.model.paths import PathName
 from pondering.model.paths.readable import InputRecord
@@ -43,6 +44,11 @@ class Network(nn.Module):
             for a mechanism whose halting unit does not learn.
         batch_first: whether inputs, mask and record have the batch before time: (B, T, ...).
 
+    Attributes:
+        path: that of stacked replicas; a network without replica axis takes the readable path.
+            `compiled` becomes `fast` without a message where it has no loops, or where Numba is
+            missing (`pip install 'pondering[compiled]'`).
+
     Raises:
         ValueError: `reads` does not fit the cell.
 
@@ -63,29 +69,11 @@ class Network(nn.Module):
         self.cell: Any = cell
         self.halting = halting
         self.batch_first = batch_first
-        self.path = "compiled"
+        self.path: PathName = "compiled"
         reads = reads if halting.learns else "h"
         self.heads = Heads(tuple(cell.state_sizes), output_size, reads, generator)
         with torch.no_grad():
             self.heads.bias[-1] = halt_bias
-
-    @property
-    def path(self) -> PathName:
-        """The path of stacked replicas; a network without replica axis takes the readable path.
-
-        `compiled` becomes `fast` without a message where it has no loops, or where Numba is missing
-        (`pip install 'pondering[compiled]'`).
-
-        Raises:
-            ValueError: set to an unknown name.
-        """
-        return self._path
-
-    @path.setter
-    def path(self, name: PathName) -> None:
-        if name not in get_args(PathName):
-            raise ValueError(f"path: {name!r} is unknown; allowed: {', '.join(get_args(PathName))}")
-        self._path = name
 
     def forward(
         self,
@@ -124,11 +112,13 @@ class Network(nn.Module):
             ValueError: the inputs lack an axis, or are integers with one too many; mask or state
                 have another shape than the rows; mask is not bool; a setting has another number of
                 values than there are replicas; inputs or network are neither float32 nor float64;
-                autocast is on.
+                autocast is on; there is no such path.
             IndexError: an integer is outside the one-hot vector.
         """
         if halting is None:
             halting = self.halting if self.training else self.halting.at_inference(generator)
+        path = path or self.path
+        check_word("path", path, PathName)
         self._check_precision(inputs)
         self._check_settings(halting)
         rows = self._rows(inputs)
@@ -144,7 +134,7 @@ class Network(nn.Module):
             inputs, mask = inputs.transpose(0, 1), mask.transpose(0, 1)
         keep_state = keep_state or state is not None
         state = self._first_state(state, mask.shape, inputs)
-        record = self._ponder(inputs, mask, state, keep_state, halting, path or self.path)
+        record = self._ponder(inputs, mask, state, keep_state, halting, path)
         return batch_first(record) if self.batch_first else record
 
     def _ponder(

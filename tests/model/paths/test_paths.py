@@ -272,7 +272,10 @@ def test_a_gradient_of_a_gradient_is_right_or_refused(mechanism: str, path: Path
 
 
 def test_an_unknown_path_is_refused() -> None:
-    network = Network(CELLS["lstm"](2, 3), ACT(0.1), 1)
-    with pytest.raises(ValueError, match="'compield' is unknown; allowed: readable, fast, comp"):
-        network.path = "compield"  # type: ignore[assignment]
-    assert network.path == "compiled"
+    network, inputs = Network(CELLS["lstm"](2, 3), ACT(0.1), 1), torch.zeros(1, 4, 2)
+    message = "^path: compield is not allowed; readable or fast or compiled is"
+    with pytest.raises(ValueError, match=message):
+        network(inputs, path="compield")
+    network.path = "compield"  # type: ignore[assignment]
+    with pytest.raises(ValueError, match=message):
+        network(inputs)
