@@ -80,7 +80,6 @@ def ponder(
         return readable.ponder(*work)
     if stacked and every_step.supports(cell, heads, halting):
         return every_step.ponder(*work, crosses)
-    skips = not torch.is_grad_enabled() and not halting.scores_every_step
-    if skips and bool(present.any()):
+    if not torch.is_grad_enabled() and not halting.scores_every_step:
         return skipping.ponder(*work) if stacked else skipping.ponder_single(*work)
     return readable.ponder(*work)

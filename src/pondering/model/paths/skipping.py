@@ -220,8 +220,7 @@ def ponder_single(
 ) -> InputRecord:
     """Ponder one input of a single network, without a gradient.
 
-    Args: as in `readable.ponder`, with rows (B,), at least one present. The mechanism scores the
-        mixture alone.
+    Args: as in `readable.ponder`, with rows (B,). The mechanism scores the mixture alone.
     """
     halting_state = halting.start(present)
     totals = tuple(torch.zeros_like(part) for part in state)
@@ -242,7 +241,8 @@ def ponder_single(
         running = halting_state.running[rows]
         rows, drive, state = rows[running], drive[running], tuple(p[running] for p in state)
     ends = last if halting.carry == "last" else totals
-    return InputRecord(torch.stack(weights), None, None, totals[0], ends, halting_state, computed)
+    by_step = torch.stack(weights) if weights else drive.new_zeros(0, *present.shape)
+    return InputRecord(by_step, None, None, totals[0], ends, halting_state, computed)
 
 
 def _put(rows: Rows, home: list[Tensor], totals: list[Tensor]) -> list[Tensor]:
