@@ -41,11 +41,10 @@ def sequence(
     Returns:
         the record; None where the path has no such operation.
     """
-    if path == "readable" or not fast.supports(cell, halting):
+    kind = type(cell)
+    if path == "readable" or not fast.supports(kind, halting):
         return None
-    loops = path == "compiled" and compiled.has_loops(
-        type(cell), halting, drives.device, drives.dtype
-    )
+    loops = path == "compiled" and compiled.has_loops(kind, halting, drives.device, drives.dtype)
     if loops and compiled.installed():
         from pondering.model.paths.compiled import operations  # Numba takes a second to load
 

@@ -17,11 +17,11 @@ from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
 from pondering.model.cells import LSTM
-from pondering.model.paths.compiled import MOST_HIDDEN
 from pondering.model.paths.compiled.loops import backward, forward
 from pondering.model.paths.compiled.loops.tape import Job
 from pondering.model.paths.fast.forward import SequenceRecord, output_gradients, take_tape
 
+MOST_HIDDEN = 256  # units; in larger networks torch's products are faster than Numba's
 SMALL = 10**6  # multiplications of a product up to which OpenBLAS copies no operand, with AVX-512
 SMALL_BLOCK, LARGE_BLOCK = 32, 128  # rows that take a step together
 
@@ -46,7 +46,8 @@ class _Ponder(torch.autograd.Function):
         hidden = recurrent.shape[2]
         learns = halting.learns
         rho = torch.zeros(0) if learns else torch.as_tensor(halting.rho).expand(replicas)
-        arrays = drives, _flag(flag, recurrent), recurrent, weight, bias, rho.float()
+        column = torch.zeros_like(recurrent[..., 0]) if flag is None else flag
+        arrays = drives, column, recurrent, weight, bias, rho.float()
         job = Job(
             lstm, halting.carry == "last", halting.epsilon if learns else 0.0, halting.max_steps,
             _block(width, hidden), _array(mask), *map(_array, arrays),
@@ -95,11 +96,6 @@ def _sequence(
         remainder = torch.zeros_like(remainder)
     cost = steps + remainder if learns else torch.zeros_like(steps)  # Graves 2016, Eq. 10
     return SequenceRecord(features, steps, remainder, cost, expected, computed)
-
-
-def _flag(flag: Tensor | None, recurrent: Tensor) -> Tensor:
-    """The flag's weights (K, W), zero for a cell without a flag."""
-    return torch.zeros_like(recurrent[..., 0]) if flag is None else flag
 
 
 def _block(width: int, hidden: int) -> int:

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from pondering.model.cells import State
 from pondering.model.halting import HaltingState
-from pondering.model.paths.fast.kernels import Kernel, State
+from pondering.model.paths.fast.kernels import Kernel
 from pondering.model.paths.skipping import Rows, all_rows, products, repack
 
 
