@@ -25,14 +25,6 @@ from torch import Generator, Tensor
 Setting = Tensor | float
 Score = Callable[[Tensor], Tensor]
 Carry = Literal["mean_field", "last"]
-LOGIT_EXITS = ("sampled", "expected", "argmax", "cumulated", "threshold")
-OUTPUT_EXITS = ("patience", "state", "divergence", "certainty", "fixed", "oracle")
-EXITS = (*LOGIT_EXITS, *OUTPUT_EXITS)
-"""Rules that end the ponder of a trained network at evaluation, without any training.
-
-The first five read the halting logits. `patience`, `divergence`, `certainty` and `oracle` read the
-outputs, `state` the states, `fixed` nothing.
-"""
 
 
 @dataclass(frozen=True)
@@ -82,7 +74,6 @@ class Halting(ABC):
     carry: Carry = "mean_field"  # what crosses to the next input: sum p_n s_n, or s_N (`last`)
     scores_every_step: ClassVar[bool] = False  # whether `objective` needs every y_n
     learns: ClassVar[bool] = True  # whether the halting unit takes part in the gradient
-    exits: ClassVar[tuple[str, ...]] = ()  # the rules of `EXITS` that may stop the network
 
     def start(self, running: Tensor) -> HaltingState:
         """The state before step 1; rows that are False in `running` never ponder."""

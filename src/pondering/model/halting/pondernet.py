@@ -10,7 +10,6 @@ from torch import Generator, Tensor
 from torch.nn.functional import logsigmoid
 
 from pondering.model.halting.contract import (
-    EXITS,
     Carry,
     Halting,
     HaltingState,
@@ -75,7 +74,6 @@ class PonderNet(Halting):
     kl: KL | tuple[KL, ...] = "p_prior"
     carry: Carry = "mean_field"
     scores_every_step: ClassVar[bool] = True
-    exits: ClassVar[tuple[str, ...]] = EXITS
 
     def __post_init__(self) -> None:
         check_number("lambda_p", self.lambda_p, "[0, 1)")

@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from pondering.model.halting.contract import (
-    OUTPUT_EXITS,
     Halting,
     HaltingState,
     Setting,
@@ -54,7 +53,6 @@ class RandomDepth(Halting):
     cut: Setting = 0
     scores_every_step: ClassVar[bool] = True  # an exit rule reads every y_n
     learns: ClassVar[bool] = False
-    exits: ClassVar[tuple[str, ...]] = OUTPUT_EXITS
 
     def __post_init__(self) -> None:
         check_number("alpha", self.alpha, "[0, 1]")
