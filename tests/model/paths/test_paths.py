@@ -42,7 +42,7 @@ KNOWN = ("tanh_rnn", "lstm")  # cells with a gradient by hand
 BY_HAND = [
     *itertools.product(
         ["fast"], KNOWN, [True], ["act", "act_last", "act_once", "repeat", "plain", "pondernet",
-                                  "pondernet_once", "pondernet_eps"],
+                                  "pondernet_once", "pondernet_eps", "pondernet_last"],
     ),
     *itertools.product(["fast"], ["conv_mlp"], [True, False], ["pondernet", "pondernet_once"]),
     *itertools.product(["compiled"], KNOWN, [True, False], ["act", "repeat"]),
