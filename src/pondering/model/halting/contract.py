@@ -231,10 +231,10 @@ def check_word(name: str, value: object, words: Any) -> None:
 def per_row(setting: Setting, like: Tensor) -> Tensor:
     """A setting (K,) as (K, 1), which broadcasts over rows (K, B); a number stays one.
 
-    Use it wherever a setting meets a tensor of rows.
+    Use it wherever a setting meets a tensor of rows. (K, 1) lies on the device of `like`.
     """
     value = torch.as_tensor(setting, dtype=like.dtype)
-    return value.unsqueeze(-1) if value.dim() else value
+    return value.unsqueeze(-1).to(like.device) if value.dim() else value
 
 
 def ordered_sum(values: Tensor) -> Tensor:

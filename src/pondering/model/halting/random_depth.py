@@ -70,12 +70,12 @@ class RandomDepth(Halting):
     def step(self, n: int, halt_logit: Tensor, state: HaltingState) -> tuple[Tensor, HaltingState]:
         """All weight is on the last step."""
         depth = self.max_steps if self.depth is None else self.depth
-        last = torch.as_tensor(per_row(depth, halt_logit) <= n, device=halt_logit.device)
+        last = per_row(depth, halt_logit) <= n
         return halt_at(n, state.running & last, halt_logit, state)
 
     def cuts(self, n: int) -> bool | Tensor:
         """Before step n + 1, the first that has a gradient."""
-        cut = per_row(self.cut, torch.zeros(()))
+        cut = per_row(self.cut, torch.as_tensor(self.cut))
         return cut == n - 1 if n > 1 and bool(cut.any()) else False
 
     def at_inference(self, generator: Generator | None = None) -> RandomDepth:
