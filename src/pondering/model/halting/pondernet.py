@@ -142,11 +142,10 @@ class PonderNet(Halting):
 
     def _is_last(self, n: int, log_after: Tensor) -> Tensor:
         """Whether step n is the last: n = N, or less than epsilon is left after it."""
-        if n == self.max_steps:
-            return torch.ones_like(log_after, dtype=torch.bool)
+        last = torch.full_like(log_after, n == self.max_steps, dtype=torch.bool)
         if self.epsilon is None:
-            return torch.zeros_like(log_after, dtype=torch.bool)
-        return torch.exp(log_after) < per_row(self.epsilon, log_after)
+            return last
+        return last | (torch.exp(log_after) < per_row(self.epsilon, log_after))
 
     def _kl_term(self, n: int | Tensor, p: Tensor, log_p: Tensor) -> Tensor:
         """The term of step n in the KL, with the prior g_n before truncation.

@@ -26,11 +26,11 @@ WORTH = 1e5  # ... and the other rows would cost this many multiplications at ev
 
 
 class Rows(NamedTuple):
-    """The n rows of K replicas that are computed, in their order. None: all K x B rows."""
+    """The n rows of K replicas that are computed, in their order."""
 
-    inside: Tensor | None  # (K, B) bool: whether the row is computed
-    places: Tensor | None  # (n,) index of the row among all K x B rows
-    ends: Tensor | None  # (K,) int32: the end of each replica's rows in n
+    inside: Tensor  # (K, B) bool: whether the row is computed
+    places: Tensor | None  # (n,) index of the row among all K x B rows; None: all are computed
+    ends: Tensor | None  # (K,) int32: the end of each replica's rows in n; None likewise
     counts: list[int]  # n by replica
     size: int  # B
     padded: bool  # replicas always have equal counts
@@ -56,7 +56,7 @@ class Rows(NamedTuple):
 def all_rows(present: Tensor, padded: bool) -> Rows:
     """Every row of (K, B)."""
     replicas, size = present.shape
-    return Rows(None, None, None, [size] * replicas, size, padded)
+    return Rows(torch.ones_like(present), None, None, [size] * replicas, size, padded)
 
 
 def repack(
@@ -89,7 +89,7 @@ def repack(
     if counts == rows.counts:
         return None
     # Running rows first, then halted rows up to the count.
-    halted = ~running if rows.inside is None else rows.inside & ~running
+    halted = rows.inside & ~running
     rank = halted.cumsum(1) + running.sum(1, keepdim=True)
     most = torch.tensor(counts, device=running.device)
     inside = running | (halted & (rank <= most.unsqueeze(1)))
