@@ -60,7 +60,7 @@ class _Ponder(torch.autograd.Function):
         walk = _in_python(forward.forward) if large else forward.forward
         parts = [(0, replicas)] if large else _parts(replicas)
         ctx.tape = _parallel(lambda a, b: (a, b, walk(a, b, job, features, ends, *out[1:])), parts)
-        ctx.job, ctx.flag = job, flag is not None
+        ctx.job = job
         ctx.save_for_backward(recurrent, weight)
         done = _sequence(learns, *map(torch.from_numpy, out))
         ctx.mark_non_differentiable(done.ponder_time, done.expected_steps)
@@ -84,7 +84,7 @@ class _Ponder(torch.autograd.Function):
         walk = _in_python(backward.backward) if shape[-1] > MOST_HIDDEN else backward.backward
         _parallel(lambda a, b, tape: walk(a, b, job, tape, *d_outputs, *d_inputs), tapes)
         drives, flag, *others = map(torch.from_numpy, d_inputs)
-        return None, drives, flag if ctx.flag else None, *others
+        return None, drives, flag if ctx.needs_input_grad[2] else None, *others
 
 
 def _sequence(
