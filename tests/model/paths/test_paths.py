@@ -214,6 +214,18 @@ def test_a_nan_replica_changes_no_packed_neighbour(cell: str, mechanism: str) ->
     assert gradient_norms(sick.parameters())[1].isnan()
 
 
+@pytest.mark.parametrize("cell", KNOWN)
+def test_a_replica_whose_rows_all_go_on_has_the_bits_of_itself_alone(cell: str) -> None:
+    """Beside replicas whose halted rows are left out."""
+    solos, found = networks(cell, (-30.0, 4.0, -1.0), hidden=LANES), []
+    for count in (1, 3):
+        network = stacked(solos[:count], halting_of("act", count), "fast")
+        inputs, labels, mask = (part[:, :count] for part in batch_of(3, LANES, 1))
+        results(network, (inputs, labels, mask))
+        found.append({name: p.grad[0] for name, p in network.named_parameters()})
+    tiny.same_bits(*found)
+
+
 @pytest.mark.parametrize("path", ["readable", "fast"])
 def test_sampled_steps_do_not_depend_on_the_neighbours(path: PathName) -> None:
     """Replica 1 changes no draw of replicas 0 and 2."""
