@@ -117,6 +117,11 @@ def test_any_number_of_hidden_units_trains_in_single_precision(cell: str, hidden
     compare(results(network, batch), results(readable_twin(network), batch))
 
 
+def test_the_compiled_path_leaves_double_precision_to_the_fast_one() -> None:
+    network, batch = stacked(networks("lstm"), halting_of("act")).double(), batch_of(3, 48, 0.7)
+    compare(results(network, batch), results(readable_twin(network), batch))
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mechanism", ["act", "act_last", "repeat"])
 @pytest.mark.parametrize("cell", KNOWN)
