@@ -54,7 +54,6 @@ class Backward:
             if not tape.complete[time]:
                 present = tape.job.mask[time].reshape(-1, 1)
                 d_totals = [torch.where(present, part, 0.0) for part in d_totals]
-                d_ends = [torch.where(present, part, 0.0) for part in d_ends]
             d_drive, d_old = self._input(time, d_totals, d_ends)
             d_drives.append(d_drive.view(self.shape))
             if present is not None:  # without an input the state did not change
