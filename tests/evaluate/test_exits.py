@@ -17,7 +17,7 @@ from pondering.claims.measures.comparison import FEWEST_THRESHOLDS
 from pondering.evaluate import exits
 from pondering.evaluate.rules import LEAST, RULES, Shown
 from pondering.evaluate.stage import Evaluation
-from pondering.model.halting import EXITS, Exit, PonderNet
+from pondering.model.halting import Exit, PonderNet
 from pondering.model.stacking import select
 from pondering.results.results import EXIT_COLUMNS
 from pondering.tasks.base import Batch
@@ -99,9 +99,8 @@ def test_sampled_and_expected_match_the_oracle(
     np.testing.assert_allclose([each[0] for each in found], np.transpose(wanted), rtol=1e-12)
 
 
-def test_every_rule_is_registered_in_order() -> None:
-    assert tuple(RULES) == EXITS
-    assert set(EXITS) == {*oracle_exits.STOPS, "sampled", "expected"}
+def test_the_oracle_has_every_rule() -> None:
+    assert set(RULES) == {*oracle_exits.STOPS, "sampled", "expected"}
 
 
 USUAL = {"cumulated": 0.5, "threshold": 0.5, "state": 0.03, "divergence": 1e-3}
@@ -157,11 +156,11 @@ def test_the_table_has_every_replica_split_rule_and_threshold(tmp_path: Path) ->
         for setting in (0.3, 0.6) for seed in (0, 7) for split in ("test", "beyond")
     }  # fmt: skip
     for (setting, seed, split), rows in groups:
-        assert list(dict.fromkeys(rows["rule"])) == list(EXITS)
+        assert list(dict.fromkeys(rows["rule"])) == list(RULES)
         assert set(rows["examples"]) == {18 if split == "test" else 12}
         if (setting, seed) == (0.6, 7):
             assert set(rows["status"]) == {"diverged"} and set(rows["error"]) == {1.0}
-            assert rows["ponder_time"].isna().all() and len(rows) == len(EXITS)
+            assert rows["ponder_time"].isna().all() and len(rows) == len(RULES)
             continue
         fixed = rows[rows["rule"] == "fixed"]
         assert fixed["threshold"].tolist() == fixed["ponder_time"].tolist() == [1, 2, 3, 4]
@@ -205,13 +204,14 @@ def test_a_row_of_the_table_is_the_mean_over_difficulties_of_the_test_alone(
     assert not np.allclose(changed["error"], table["error"])
 
 
-def test_a_mechanism_has_the_rules_that_its_class_allows(
+def test_rules_need_every_steps_output_and_some_a_halting_unit_that_learns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage = stage_of(tmp_path, PARITY, evaluation={"stored": 2})
     assert not list(exits.table_rows(stage.read_back("act"), stage.task, stage.sets, 2))
-    monkeypatch.setattr(PonderNet, "exits", ("fixed", "patience", "oracle"))
-    assert list(dict.fromkeys(table_of(stage)["rule"])) == ["patience", "fixed", "oracle"]
+    monkeypatch.setattr(PonderNet, "learns", False)
+    of_outputs = {"patience", "state", "divergence", "certainty", "fixed", "oracle"}
+    assert set(table_of(stage)["rule"]) == of_outputs
 
 
 def test_the_stage_writes_the_table_and_refuses_sequences(tmp_path: Path) -> None:

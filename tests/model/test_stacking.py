@@ -30,13 +30,15 @@ from pondering.model.halting import (
     FixedRepeat,
     Halting,
     PonderNet,
+    PonderRecord,
     RandomDepth,
 )
 from pondering.model.network import Network
 from pondering.model.stacking import gradient_norms, select, stack
 
 EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-13}
-FIELDS = ("mixture", "weights", "outputs", "ponder_time", "remainder", "cost", "expected_steps")
+BY_STEP = ("weights", "outputs")
+FIELDS = (*BY_STEP, "mixture", "ponder_time", "remainder", "cost", "expected_steps")
 REPLICAS = 3
 UPDATE = 17  # at which RandomDepth draws another depth for the second replica alone
 SETTINGS = torch.tensor([0.25, 0.5, 0.125], dtype=torch.float64)
@@ -101,13 +103,26 @@ def backward(network: Network, inputs: Tensor, labels: Tensor, mask: Tensor | No
     return pondered
 
 
-def of_replica(value: Tensor, field: str, k: Any, weights: Tensor) -> Tensor:
-    """A field of one replica or several; outputs of steps without weight become zero."""
-    if field not in ("weights", "outputs"):
-        return value[:, k]
-    if field == "outputs":
-        value = torch.where(weights.unsqueeze(-1) > 0, value, 0.0)
-    return value[:, :, k]
+def fields_of(pondered: PonderRecord, replicas: Any = ...) -> dict[str, Tensor]:
+    """The record's fields for some replicas; outputs of steps without weight become zero."""
+    found = {}
+    for name in FIELDS:
+        value = getattr(pondered, name)
+        if name == "outputs" and value is not None:
+            value = torch.where(pondered.weights.unsqueeze(-1) > 0, value, 0.0)
+        if value is not None:
+            found[name] = value[:, :, replicas] if name in BY_STEP else value[:, replicas]
+    return found
+
+
+def assert_close(got: dict[str, Tensor], want: dict[str, Tensor], **tolerance: float) -> None:
+    """Steps after the last one of `want` must be zero."""
+    assert got.keys() == want.keys()
+    for name, value in want.items():
+        assert not got[name][len(value) :].any(), name
+        torch.testing.assert_close(
+            got[name][: len(value)], value, **tolerance, msg=lambda m, n=name: f"{n}: {m}"
+        )
 
 
 @pytest.mark.parametrize(("cell", "kind"), EVERY)
@@ -119,16 +134,7 @@ def test_stacked_replicas_equal_solo_runs(cell: str, kind: str) -> None:
     together = backward(stacked, inputs, labels, mask)
     for k, network in enumerate(solos):
         alone = backward(network, inputs[:, k], labels[:, k], mask[:, k])
-        for field in FIELDS:
-            if getattr(together, field) is None:
-                continue
-            want = getattr(alone, field)
-            got = of_replica(getattr(together, field), field, k, together.weights)
-            if field in ("weights", "outputs"):
-                want = of_replica(want.unsqueeze(2), field, 0, alone.weights.unsqueeze(2))
-                assert not got[len(want) :].any()
-                got = got[: len(want)]
-            torch.testing.assert_close(got, want, **EXACT, msg=lambda m, f=field: f"{f}: {m}")
+        assert_close(fields_of(together, k), fields_of(alone), **EXACT)
         for (name, a), b in zip(network.named_parameters(), stacked.parameters(), strict=True):
             assert b.grad is not None, name
             grad = torch.zeros_like(a) if a.grad is None else a.grad
@@ -145,17 +151,7 @@ def test_a_nan_replica_leaves_the_others_bit_identical(cell: str, kind: str) -> 
         for parameter in sick.parameters():
             parameter[1] = torch.nan
     good, bad = backward(stacked, inputs, labels), backward(sick, inputs, labels)
-    for field in FIELDS:
-        if getattr(good, field) is None:
-            continue
-        want, got = (
-            of_replica(getattr(record, field), field, others, record.weights)
-            for record in (good, bad)
-        )
-        if field in ("weights", "outputs"):
-            assert not got[len(want) :].any()
-            got = got[: len(want)]
-        assert torch.equal(got, want), field
+    assert_close(fields_of(bad, others), fields_of(good, others), rtol=0, atol=0)
     for (name, a), b in zip(stacked.named_parameters(), sick.parameters(), strict=True):
         if a.grad is not None and b.grad is not None:
             assert torch.equal(a.grad[others], b.grad[others]), name

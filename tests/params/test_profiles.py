@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from pondering.data.frozen import write_arrays
-from pondering.model.paths.compiled import MOST_HIDDEN
+from pondering.model.paths.compiled.operations import MOST_HIDDEN
 from pondering.params.read import PROFILES, load_params
 from pondering.tasks import make_task
 from pondering.tasks.base import Task

@@ -39,6 +39,7 @@ def halting_of(mechanism: str, replicas: int = REPLICAS, rho: tuple[float, ...] 
         "pondernet": PonderNet(prior, 0.5, STEPS),
         "pondernet_once": PonderNet(prior, 0.5, 1),
         "pondernet_eps": PonderNet(prior, 0.5, STEPS, 0.2),
+        "pondernet_last": PonderNet(prior, 0.5, STEPS, 0.2, carry="last"),
     }[mechanism]
     return made
 

@@ -188,14 +188,19 @@ def test_a_sweep_keeps_its_rates_on_the_host() -> None:
 
 
 def test_networks_that_cannot_be_stacked_are_refused() -> None:
-    def steps(max_steps: int) -> Network:
-        return Network(Gated(), ACT(0.1, max_steps=max_steps), 1)
-
     def kinds(kind: Any) -> Network:
         return Network(Gated(), kind(0.5), 1)
 
-    with pytest.raises(ValueError, match="max_steps cannot differ"):
-        Sweep(steps, score, (0,), [{"max_steps": 2}, {"max_steps": 3}])
+    for kind, name, values in (
+        (ACT, "max_steps", (2, 3)),
+        (ACT, "epsilon", (0.01, 0.5)),  # (K,) would count as one for each row
+        (ACT, "carry", ("mean_field", "last")),
+        (Correctness, "detach", (True, False)),
+        (RandomDepth, "progressive", (True, False)),
+    ):
+        made = [{"halting": kind(0.5, **{name: value})} for value in values]
+        with pytest.raises(ValueError, match=f"^settings: {name} cannot differ"):
+            Sweep(lambda halting: Network(Gated(), halting, 1), score, (0,), made)
     with pytest.raises(ValueError, match=r"nn\.LSTMCell: torch cannot map it"):
         Sweep(lambda: Network(Adapted(nn.LSTMCell(3, 4)), ACT(0.1), 1), score, (0,))
     with pytest.raises(ValueError, match="several classes"):

@@ -19,9 +19,9 @@ import torch
 
 from pondering.evaluate.load import Trained
 from pondering.evaluate.measure import ROWS_AT_A_TIME, chunks
-from pondering.evaluate.rules import RULES, Array, Shown
+from pondering.evaluate.rules import OF_LOGITS, RULES, Array, Shown
 from pondering.evaluate.stage import Evaluation
-from pondering.model.halting import EXITS, relative_change, side_by_side
+from pondering.model.halting import relative_change, side_by_side
 from pondering.model.network import Network
 from pondering.project.atomic import atomic_write
 from pondering.project.errors import UserError
@@ -33,7 +33,7 @@ VALUES = ("threshold", "ponder_time", "trend", "error")
 
 
 def run(work: Evaluation) -> None:
-    """Write the table of an experiment's rules; its heading alone where none may stop a mechanism.
+    """Write the table of an experiment's rules: rows of mechanisms that score every step.
 
     Raises:
         UserError: the inputs are sequences; trained replicas are missing or damaged.
@@ -65,14 +65,15 @@ def table_rows(
     steps.
 
     Args:
-        trained: the replicas of one mechanism; none of its rows where it allows no rule.
+        trained: the replicas of one mechanism; no rows if it does not score every step.
         task: what they were trained on, which judges outputs.
         sets: the frozen evaluation sets by split, tensors (1, B, ...).
         examples: how many of each difficulty.
     """
-    rules = [each for each in EXITS if each in trained.network.halting.exits]
-    if not rules:
+    halting = trained.network.halting
+    if not halting.scores_every_step:
         return
+    rules = [each for each in RULES if halting.learns or each not in OF_LOGITS]
     device = next(trained.network.parameters()).device
     tests = {split: first(batch, examples) for split, batch in sets.items()}
     shown, chosen = {}, {}

@@ -1,7 +1,7 @@
 """Exit rules: from what every step of a trained network showed to where each row stops.
 
 A rule with a threshold stops a row at the first step whose statistic passes the threshold, at N
-where none does. `Halting.exits` says which rules may stop a mechanism.
+where none does.
 
 Thresholds are chosen on a validation set. Mean steps there are 1 + (N - 1) x the share of all
 numbers max_(j <= n) statistic_j, n < N, that do not pass. A quantile of these numbers is thus the
@@ -237,4 +237,6 @@ RULES = {
     "fixed": Rule(_every_depth, _fixed),
     "oracle": once(oracle),
 }
-"""By their names in `EXITS`."""
+"""By name."""
+OF_LOGITS = ("sampled", "expected", "argmax", "cumulated", "threshold")
+"""Rules that read the halting logits, for mechanisms whose halting unit learns."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Generator, Tensor, nn
 
 from pondering.model.cells.base import Linear, State, uniform
+from pondering.model.halting.contract import check_word
 
 Reads = Literal["h", "state"]
 
@@ -37,8 +38,7 @@ class Heads(Linear):
         generator: Generator | None = None,
     ) -> None:
         super().__init__(sizes[0], outputs + 1, generator)
-        if reads not in get_args(Reads):
-            raise ValueError(f"reads: {reads!r} is unknown; allowed: {', '.join(get_args(Reads))}")
+        check_word("reads", reads, Reads)
         self.rest: nn.Parameter | None = None  # (..., 1, the further parts' sizes)
         if reads == "state":
             if len(sizes) == 1:

@@ -6,7 +6,8 @@ has faster ways to the same numbers.
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
@@ -14,6 +15,7 @@ from torch import Generator, Tensor, nn
 from pondering.model import paths
 from pondering.model.cells import State
 from pondering.model.halting import Halting, PonderRecord
+from pondering.model.halting.contract import check_word
 from pondering.model.heads import Heads, Reads
 from pondering.model.paths import PathName
 from pondering.model.paths.readable import InputRecord
@@ -43,6 +45,11 @@ class Network(nn.Module):
             for a mechanism whose halting unit does not learn.
         batch_first: whether inputs, mask and record have the batch before time: (B, T, ...).
 
+    Attributes:
+        path: that of stacked replicas; a network without replica axis takes the readable path.
+            `compiled` becomes `fast` without a message where it has no loops, or where Numba is
+            missing (`pip install 'pondering[compiled]'`).
+
     Raises:
         ValueError: `reads` does not fit the cell.
 
@@ -63,29 +70,11 @@ class Network(nn.Module):
         self.cell: Any = cell
         self.halting = halting
         self.batch_first = batch_first
-        self.path = "compiled"
+        self.path: PathName = "compiled"
         reads = reads if halting.learns else "h"
         self.heads = Heads(tuple(cell.state_sizes), output_size, reads, generator)
         with torch.no_grad():
             self.heads.bias[-1] = halt_bias
-
-    @property
-    def path(self) -> PathName:
-        """The path of stacked replicas; a network without replica axis takes the readable path.
-
-        `compiled` becomes `fast` without a message where it has no loops, or where Numba is missing
-        (`pip install 'pondering[compiled]'`).
-
-        Raises:
-            ValueError: set to an unknown name.
-        """
-        return self._path
-
-    @path.setter
-    def path(self, name: PathName) -> None:
-        if name not in get_args(PathName):
-            raise ValueError(f"path: {name!r} is unknown; allowed: {', '.join(get_args(PathName))}")
-        self._path = name
 
     def forward(
         self,
@@ -121,14 +110,16 @@ class Network(nn.Module):
             the record of all T inputs; N is the largest number of steps of any row.
 
         Raises:
-            ValueError: the inputs lack an axis, or are integers with one too many; mask or state
-                have another shape than the rows; mask is not bool; a setting has another number of
-                values than there are replicas; inputs or network are neither float32 nor float64;
-                autocast is on.
+            ValueError: the inputs lack an axis, have one too many, or are none (T = 0); mask or
+                state have another shape than the rows; mask is not bool; a setting has another
+                number of values than there are replicas; inputs or network are neither float32 nor
+                float64; autocast is on; there is no such path.
             IndexError: an integer is outside the one-hot vector.
         """
         if halting is None:
             halting = self.halting if self.training else self.halting.at_inference(generator)
+        path = path or self.path
+        check_word("path", path, PathName)
         self._check_precision(inputs)
         self._check_settings(halting)
         rows = self._rows(inputs)
@@ -143,8 +134,8 @@ class Network(nn.Module):
         if self.batch_first:
             inputs, mask = inputs.transpose(0, 1), mask.transpose(0, 1)
         keep_state = keep_state or state is not None
-        state = self._first_state(state, mask.shape, inputs)
-        record = self._ponder(inputs, mask, state, keep_state, halting, path or self.path)
+        state = self._first_state(state, inputs, mask.shape[1:])
+        record = self._ponder(inputs, mask, state, keep_state, halting, path)
         return batch_first(record) if self.batch_first else record
 
     def _ponder(
@@ -183,26 +174,18 @@ class Network(nn.Module):
         gathered = self._gather(records)
         return gathered._replace(state=state) if keep_state else gathered
 
-    def _first_state(self, state: State | None, rows: tuple[int, ...], like: Tensor) -> State:
-        """The state before the first input; zeros for None.
-
-        Raises:
-            ValueError: the state has another shape.
-        """
-        shapes = [(*rows[1:], size) for size in self.cell.state_sizes]
+    def _first_state(self, state: State | None, inputs: Tensor, rows: Sequence[int]) -> State:
+        """The state of rows (..., B) before the first input; zeros for None."""
+        shapes = [(*rows, size) for size in self.cell.state_sizes]
         if state is None:
-            zero = self.heads.weight.new_zeros(())
-            return tuple(zero.new_zeros(shape, device=like.device) for shape in shapes)
+            zeros = self.heads.weight.new_zeros
+            return tuple(zeros(shape, device=inputs.device) for shape in shapes)
         if (given := [tuple(part.shape) for part in state]) != shapes:
             raise ValueError(f"state: shapes {given} are not allowed; {shapes} are")
         return state
 
     def _check_precision(self, inputs: Tensor) -> None:
-        """Refuse a precision that is too coarse for sums of halting probabilities.
-
-        Raises:
-            ValueError: see `forward`.
-        """
+        """Refuse a precision that is too coarse for sums of halting probabilities."""
         precision = self.heads.weight.dtype
         if torch.is_autocast_enabled(inputs.device.type):
             raise ValueError("autocast: is not allowed; leave it by torch.autocast(enabled=False)")
@@ -214,34 +197,25 @@ class Network(nn.Module):
             )
 
     def _check_settings(self, halting: Halting) -> None:
-        """Refuse a setting with several values that are not one for each replica.
-
-        Raises:
-            ValueError: see `forward`.
-        """
+        """Refuse a setting with several values that are not one for each replica."""
         replicas = len(self.heads.weight) if self.heads.weight.dim() == 3 else None
         for name, value in vars(halting).items():
             several = isinstance(value, tuple) or (isinstance(value, Tensor) and value.dim() > 0)
             if several and len(value) != replicas:
-                wanted = "one" if replicas is None else f"one, or one for each of {replicas}, is"
-                raise ValueError(f"{name}: {len(value)} values are not allowed; {wanted}")
+                wanted = "one" if replicas is None else f"one, or one for each of {replicas},"
+                raise ValueError(f"{name}: {len(value)} values are not allowed; {wanted} is")
 
     def _rows(self, inputs: Tensor) -> tuple[int, ...]:
-        """(T, ..., B), or (B, T) with the batch first.
-
-        Raises:
-            ValueError: the inputs lack an axis, or have one too many with the batch first.
-        """
-        floats = inputs.is_floating_point()
-        stacked = self.heads.weight.dim() == 3
+        """The rows of inputs: (T, B), (T, K, B) for stacked replicas, (B, T) with batch first."""
+        floats, replicas = inputs.is_floating_point(), self.heads.weight.shape[:-2]
         rows = tuple(inputs.shape[:-1] if floats else inputs.shape)
-        if len(rows) < 2 + stacked or (self.batch_first and len(rows) > 2):
-            axes = "(T, K, B" if stacked else "(B, T" if self.batch_first else "(T, B"
-            wanted = f"{axes}, D) floats or {axes}) integers"
-            raise ValueError(f"inputs: shape {tuple(inputs.shape)} is not allowed; {wanted} are")
-        if not floats and len(rows) > 2 + stacked:
-            given = f"{inputs.dtype} of shape {tuple(inputs.shape)}"
-            raise ValueError(f"inputs: {given} are not allowed; features are floats: x.float()")
+        known = len(rows) == 2 + len(replicas) and rows[1:-1] == replicas
+        if not known or not rows[self.batch_first]:
+            axes = ", ".join(("B", "T") if self.batch_first else ("T", *map(str, replicas), "B"))
+            raise ValueError(
+                f"inputs: {inputs.dtype} of shape {tuple(inputs.shape)} are not allowed; "
+                f"({axes}, D) floats or ({axes}) integers are"
+            )
         return rows
 
     def _embed(self, inputs: Tensor) -> Tensor:
@@ -256,23 +230,23 @@ class Network(nn.Module):
         product per input in place of one per step. A masked row then has the head of its old
         state as mixture; where every step is scored it has zero.
         """
-        mixtures = [record.mixture for record in records if record.mixture is not None]
-        if mixtures:
-            mixture = torch.stack(mixtures)
-        else:
-            features = [record.features for record in records]
+        weights, outputs, mixtures, features, _, ends, computed, halt_logits = zip(
+            *records, strict=True
+        )
+        if mixtures[0] is None:
             mixture = self._outputs(torch.cat(features, dim=-2), len(features))
-        ends = [record.halting_state for record in records]
+        else:
+            mixture = torch.stack(mixtures)
         return PonderRecord(
-            weights=_pad_and_stack([record.weights for record in records]),
-            outputs=_pad_and_stack([record.outputs for record in records]),
+            weights=_pad_and_stack(weights),
+            outputs=_pad_and_stack(outputs),
             mixture=mixture,
             ponder_time=torch.stack([end.steps for end in ends]),
             remainder=torch.stack([end.remainder for end in ends]),
             cost=torch.stack([end.cost for end in ends]),
             expected_steps=torch.stack([end.expected_steps for end in ends]),
-            computed=sum(record.computed for record in records),
-            halt_logits=_pad_and_stack([record.halt_logits for record in records]),
+            computed=sum(computed),
+            halt_logits=_pad_and_stack(halt_logits),
         )
 
     def _outputs(self, features: Tensor, times: int) -> Tensor:
@@ -302,11 +276,17 @@ def _unfold_time(rows: Tensor, times: int) -> Tensor:
     return rows.reshape(shape).movedim(-3, 0)
 
 
-def _pad_and_stack(parts: list[Tensor | None]) -> Tensor | None:
-    """T tensors (N_t, ...) as one (N, T, ...), padded by zeros; None without any."""
-    tensors = [part for part in parts if part is not None]
-    most = max(map(len, tensors), default=0)
-    for t, part in enumerate(tensors):
-        if len(part) < most:
-            tensors[t] = torch.cat([part, part.new_zeros(most - len(part), *part.shape[1:])])
-    return torch.stack(tensors, dim=1) if tensors else None
+def _pad_and_stack(parts: Sequence[Any]) -> Tensor | None:
+    """T tensors (N_t, ...) as one (N, T, ...), padded by zeros; None if they are None.
+
+    The gradient of torch's `pad_sequence` takes a time that grows as T squared.
+    """
+    if parts[0] is None:
+        return None
+    most = max(map(len, parts))
+    padded = [
+        part if len(part) == most
+        else torch.cat([part, part.new_zeros(most - len(part), *part.shape[1:])])
+        for part in parts
+    ]  # fmt: skip
+    return torch.stack(padded, dim=1)

@@ -77,8 +77,9 @@ def stack_halting(
     options = fields(first) if is_dataclass(first) else ()
     values = {o.name: [getattr(each, o.name) for each in mechanisms] for o in options if o.init}
     differ = {name: each for name, each in values.items() if any(v != each[0] for v in each)}
-    if "max_steps" in differ:
-        raise ValueError("settings: max_steps cannot differ: a stack takes its steps together")
+    for name, each in differ.items():
+        if name == "max_steps" or isinstance(each[0], bool):
+            raise ValueError(f"settings: {name} cannot differ: a stack takes its steps together")
     try:
         settings = {name: _setting(each, dtype, device) for name, each in differ.items()}
         stacked: Halting = replace(first, **settings) if settings else first

@@ -42,7 +42,7 @@ KNOWN = ("tanh_rnn", "lstm")  # cells with a gradient by hand
 BY_HAND = [
     *itertools.product(
         ["fast"], KNOWN, [True], ["act", "act_last", "act_once", "repeat", "plain", "pondernet",
-                                  "pondernet_once", "pondernet_eps"],
+                                  "pondernet_once", "pondernet_eps", "pondernet_last"],
     ),
     *itertools.product(["fast"], ["conv_mlp"], [True, False], ["pondernet", "pondernet_once"]),
     *itertools.product(["compiled"], KNOWN, [True, False], ["act", "repeat"]),
@@ -117,6 +117,11 @@ def test_any_number_of_hidden_units_trains_in_single_precision(cell: str, hidden
     compare(results(network, batch), results(readable_twin(network), batch))
 
 
+def test_the_compiled_path_leaves_double_precision_to_the_fast_one() -> None:
+    network, batch = stacked(networks("lstm"), halting_of("act")).double(), batch_of(3, 48, 0.7)
+    compare(results(network, batch), results(readable_twin(network), batch))
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mechanism", ["act", "act_last", "repeat"])
 @pytest.mark.parametrize("cell", KNOWN)
@@ -156,6 +161,7 @@ def test_one_count_for_all_replicas_may_be_a_number() -> None:
 @pytest.mark.parametrize("mechanism", ["act", "act_last", "repeat", "sampled"])
 def test_without_a_gradient_any_cell_skips_halted_rows(mechanism: str, masked: bool) -> None:
     found, (inputs, _, mask) = [], batch_of(3, 48, 0.7)
+    mask[1] = False  # no row has this input
     for path in ("readable", "fast"):
         sampled = SampledHalting(STEPS, torch.Generator().manual_seed(5))
         halting = sampled if mechanism == "sampled" else halting_of(mechanism)
@@ -165,6 +171,7 @@ def test_without_a_gradient_any_cell_skips_halted_rows(mechanism: str, masked: b
     slow, quick = found
     assert quick.computed < 0.8 * slow.computed or (mechanism == "repeat" and not masked)
     compare((quick, {}), (slow, {}))
+    assert quick.weights is None and slow.weights is not None
 
 
 class _Sharp(ACT):
@@ -210,6 +217,18 @@ def test_a_nan_replica_changes_no_packed_neighbour(cell: str, mechanism: str) ->
         found.append(part | {"norms": gradient_norms(each.parameters())[others]})
     tiny.same_bits(*found)
     assert gradient_norms(sick.parameters())[1].isnan()
+
+
+@pytest.mark.parametrize("cell", KNOWN)
+def test_a_replica_whose_rows_all_go_on_has_the_bits_of_itself_alone(cell: str) -> None:
+    """Beside replicas whose halted rows are left out."""
+    solos, found = networks(cell, (-30.0, 4.0, -1.0), hidden=LANES), []
+    for count in (1, 3):
+        network = stacked(solos[:count], halting_of("act", count), "fast")
+        inputs, labels, mask = (part[:, :count] for part in batch_of(3, LANES, 1))
+        results(network, (inputs, labels, mask))
+        found.append({name: p.grad[0] for name, p in network.named_parameters()})
+    tiny.same_bits(*found)
 
 
 @pytest.mark.parametrize("path", ["readable", "fast"])
@@ -272,7 +291,10 @@ def test_a_gradient_of_a_gradient_is_right_or_refused(mechanism: str, path: Path
 
 
 def test_an_unknown_path_is_refused() -> None:
-    network = Network(CELLS["lstm"](2, 3), ACT(0.1), 1)
-    with pytest.raises(ValueError, match="'compield' is unknown; allowed: readable, fast, comp"):
-        network.path = "compield"  # type: ignore[assignment]
-    assert network.path == "compiled"
+    network, inputs = Network(CELLS["lstm"](2, 3), ACT(0.1), 1), torch.zeros(1, 4, 2)
+    message = "^path: compield is not allowed; readable or fast or compiled is"
+    with pytest.raises(ValueError, match=message):
+        network(inputs, path="compield")
+    network.path = "compield"  # type: ignore[assignment]
+    with pytest.raises(ValueError, match=message):
+        network(inputs)

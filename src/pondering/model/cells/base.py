@@ -71,11 +71,9 @@ class Linear(nn.Module):
 
 def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """x W^T + b for x (..., B, D), W (..., O, D), b (..., O), in one product."""
-    if weight.dim() == 3 and x.dim() == 3:
-        return torch.baddbmm(bias.unsqueeze(-2), x, weight.mT)
     if weight.dim() == 2:
         return functional.linear(x, weight, bias)
-    return torch.matmul(x, weight.mT) + bias.unsqueeze(-2)
+    return torch.baddbmm(bias.unsqueeze(-2), x, weight.mT)
 
 
 def _rows_of(table: Tensor, index: Tensor) -> Tensor:
@@ -150,6 +148,6 @@ class Recurrent(nn.Module):
     def driven(self, drive: Tensor, hidden: Tensor, first: bool) -> Tensor:
         """W_x [x; flag] + W_s s + b in one product."""
         drive = self.flagged(drive, first)
-        if drive.dim() == 3 and self.recurrent.dim() == 3:
-            return torch.baddbmm(drive, hidden, self.recurrent.mT)
-        return drive + torch.matmul(hidden, self.recurrent.mT)
+        if self.recurrent.dim() == 2:
+            return drive + torch.matmul(hidden, self.recurrent.mT)
+        return torch.baddbmm(drive, hidden, self.recurrent.mT)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from pondering.model.halting.act import ACT
 from pondering.model.halting.certainty import Certainty
 from pondering.model.halting.contract import (
-    EXITS,
     Halting,
     HaltingState,
     PonderRecord,
@@ -26,8 +25,7 @@ from pondering.model.halting.repeat import FixedRepeat
 from pondering.model.halting.sampled import SampledHalting, SampledState
 
 __all__ = [
-    "ACT", "DACT", "EXITS", "Certainty", "Correctness", "Exit", "FixedRepeat", "Halting",
-    "HaltingState", "History", "PonderNet", "PonderRecord", "RandomDepth", "Rule",
-    "SampledHalting", "SampledState", "Score", "Setting", "per_row", "relative_change",
-    "side_by_side",
+    "ACT", "DACT", "Certainty", "Correctness", "Exit", "FixedRepeat", "Halting", "HaltingState",
+    "History", "PonderNet", "PonderRecord", "RandomDepth", "Rule", "SampledHalting",
+    "SampledState", "Score", "Setting", "per_row", "relative_change", "side_by_side",
 ]  # fmt: skip

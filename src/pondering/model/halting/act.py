@@ -66,7 +66,7 @@ class ACT(Halting):
 
     def __post_init__(self) -> None:
         check_number("tau", self.tau, "[0, inf)")
-        check_number("epsilon", self.epsilon, "[0, 1)")
+        check_number("epsilon", self.epsilon, "[0, 1)", one=True)
         check_number("max_steps", self.max_steps, "[1, inf)", whole=True)
         check_word("carry", self.carry, Carry)
         check_number("tau_warmup", self.tau_warmup, "[0, inf)", whole=True)

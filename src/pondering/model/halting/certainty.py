@@ -10,7 +10,6 @@ import torch
 from torch import Generator, Tensor
 
 from pondering.model.halting.contract import (
-    OUTPUT_EXITS,
     Halting,
     HaltingState,
     PonderRecord,
@@ -74,7 +73,6 @@ class Certainty(Halting):
     stops: bool = False
     scores_every_step: ClassVar[bool] = True
     learns: ClassVar[bool] = False
-    exits: ClassVar[tuple[str, ...]] = OUTPUT_EXITS
 
     def __post_init__(self) -> None:
         check_number("theta", self.theta, "(0, 1]")

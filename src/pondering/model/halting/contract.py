@@ -25,14 +25,6 @@ from torch import Generator, Tensor
 Setting = Tensor | float
 Score = Callable[[Tensor], Tensor]
 Carry = Literal["mean_field", "last"]
-LOGIT_EXITS = ("sampled", "expected", "argmax", "cumulated", "threshold")
-OUTPUT_EXITS = ("patience", "state", "divergence", "certainty", "fixed", "oracle")
-EXITS = (*LOGIT_EXITS, *OUTPUT_EXITS)
-"""Rules that end the ponder of a trained network at evaluation, without any training.
-
-The first five read the halting logits. `patience`, `divergence`, `certainty` and `oracle` read the
-outputs, `state` the states, `fixed` nothing.
-"""
 
 
 @dataclass(frozen=True)
@@ -82,7 +74,6 @@ class Halting(ABC):
     carry: Carry = "mean_field"  # what crosses to the next input: sum p_n s_n, or s_N (`last`)
     scores_every_step: ClassVar[bool] = False  # whether `objective` needs every y_n
     learns: ClassVar[bool] = True  # whether the halting unit takes part in the gradient
-    exits: ClassVar[tuple[str, ...]] = ()  # the rules of `EXITS` that may stop the network
 
     def start(self, running: Tensor) -> HaltingState:
         """The state before step 1; rows that are False in `running` never ponder."""
@@ -204,11 +195,14 @@ def where_present(loss: Tensor, record: PonderRecord) -> Tensor:
     return torch.where(record.ponder_time > 0, loss, 0.0)
 
 
-def check_number(name: str, value: Any, interval: str, whole: bool = False) -> None:
+def check_number(
+    name: str, value: Any, interval: str, whole: bool = False, one: bool = False
+) -> None:
     """Refuse a setting outside an interval, such as `[0, 1)`, or one that is not whole.
 
     Args:
         name, value: the setting, a number or a tensor (K,).
+        one: whether (K,) is refused, too.
 
     Raises:
         ValueError: some number is not allowed.
@@ -219,7 +213,7 @@ def check_number(name: str, value: Any, interval: str, whole: bool = False) -> N
     fits = fits & (numbers <= high if interval[-1] == "]" else numbers < high)
     if whole:
         fits = fits & (numbers == numbers.round())
-    if not bool(fits.all()):
+    if not bool(fits.all()) or (one and numbers.dim() > 0):
         kind = "a whole number" if whole else "a number"
         raise ValueError(f"{name}: {value} is not allowed; {kind} in {interval} is")
 
@@ -237,10 +231,10 @@ def check_word(name: str, value: object, words: Any) -> None:
 def per_row(setting: Setting, like: Tensor) -> Tensor:
     """A setting (K,) as (K, 1), which broadcasts over rows (K, B); a number stays one.
 
-    Use it wherever a setting meets a tensor of rows.
+    Use it wherever a setting meets a tensor of rows. (K, 1) lies on the device of `like`.
     """
     value = torch.as_tensor(setting, dtype=like.dtype)
-    return value.unsqueeze(-1) if value.dim() else value
+    return value.unsqueeze(-1).to(like.device) if value.dim() else value
 
 
 def ordered_sum(values: Tensor) -> Tensor:

@@ -10,7 +10,6 @@ from torch import Generator, Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from pondering.model.halting.contract import (
-    EXITS,
     Halting,
     HaltingState,
     PonderRecord,
@@ -64,7 +63,6 @@ class Correctness(Halting):
     detach: bool = False
     generator: Generator | None = None
     scores_every_step: ClassVar[bool] = True
-    exits: ClassVar[tuple[str, ...]] = EXITS
 
     def __post_init__(self) -> None:
         check_number("weight", self.weight, "[0, inf)")

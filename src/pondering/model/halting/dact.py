@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from pondering.model.halting.contract import (
-    EXITS,
     Halting,
     HaltingState,
     PonderRecord,
@@ -67,7 +66,6 @@ class DACT(Halting):
     max_steps: int = 20
     stops: bool = False
     scores_every_step: ClassVar[bool] = True
-    exits: ClassVar[tuple[str, ...]] = EXITS
 
     def __post_init__(self) -> None:
         check_number("tau", self.tau, "[0, inf)")

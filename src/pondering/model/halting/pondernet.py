@@ -10,7 +10,6 @@ from torch import Generator, Tensor
 from torch.nn.functional import logsigmoid
 
 from pondering.model.halting.contract import (
-    EXITS,
     Carry,
     Halting,
     HaltingState,
@@ -75,7 +74,6 @@ class PonderNet(Halting):
     kl: KL | tuple[KL, ...] = "p_prior"
     carry: Carry = "mean_field"
     scores_every_step: ClassVar[bool] = True
-    exits: ClassVar[tuple[str, ...]] = EXITS
 
     def __post_init__(self) -> None:
         check_number("lambda_p", self.lambda_p, "[0, 1)")
@@ -144,11 +142,10 @@ class PonderNet(Halting):
 
     def _is_last(self, n: int, log_after: Tensor) -> Tensor:
         """Whether step n is the last: n = N, or less than epsilon is left after it."""
-        if n == self.max_steps:
-            return torch.ones_like(log_after, dtype=torch.bool)
+        last = torch.full_like(log_after, n == self.max_steps, dtype=torch.bool)
         if self.epsilon is None:
-            return torch.zeros_like(log_after, dtype=torch.bool)
-        return torch.exp(log_after) < per_row(self.epsilon, log_after)
+            return last
+        return last | (torch.exp(log_after) < per_row(self.epsilon, log_after))
 
     def _kl_term(self, n: int | Tensor, p: Tensor, log_p: Tensor) -> Tensor:
         """The term of step n in the KL, with the prior g_n before truncation.

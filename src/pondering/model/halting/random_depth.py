@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from pondering.model.halting.contract import (
-    OUTPUT_EXITS,
     Halting,
     HaltingState,
     Setting,
@@ -54,7 +53,6 @@ class RandomDepth(Halting):
     cut: Setting = 0
     scores_every_step: ClassVar[bool] = True  # an exit rule reads every y_n
     learns: ClassVar[bool] = False
-    exits: ClassVar[tuple[str, ...]] = OUTPUT_EXITS
 
     def __post_init__(self) -> None:
         check_number("alpha", self.alpha, "[0, 1]")
@@ -72,12 +70,12 @@ class RandomDepth(Halting):
     def step(self, n: int, halt_logit: Tensor, state: HaltingState) -> tuple[Tensor, HaltingState]:
         """All weight is on the last step."""
         depth = self.max_steps if self.depth is None else self.depth
-        last = torch.as_tensor(per_row(depth, halt_logit) <= n, device=halt_logit.device)
+        last = per_row(depth, halt_logit) <= n
         return halt_at(n, state.running & last, halt_logit, state)
 
     def cuts(self, n: int) -> bool | Tensor:
         """Before step n + 1, the first that has a gradient."""
-        cut = per_row(self.cut, torch.zeros(()))
+        cut = per_row(self.cut, torch.as_tensor(self.cut))
         return cut == n - 1 if n > 1 and bool(cut.any()) else False
 
     def at_inference(self, generator: Generator | None = None) -> RandomDepth:

@@ -47,5 +47,5 @@ class FixedRepeat(Halting):
 
     def step(self, n: int, halt_logit: Tensor, state: HaltingState) -> tuple[Tensor, HaltingState]:
         """p_n = 1 at n = rho; the halting logit is ignored."""
-        last = torch.as_tensor(per_row(self.rho, halt_logit) <= n, device=halt_logit.device)
+        last = per_row(self.rho, halt_logit) <= n
         return halt_at(n, state.running & last, halt_logit, state)

@@ -41,11 +41,10 @@ def sequence(
     Returns:
         the record; None where the path has no such operation.
     """
-    if path == "readable" or not fast.supports(cell, halting):
+    kind = type(cell)
+    if path == "readable" or not fast.supports(kind, halting):
         return None
-    loops = path == "compiled" and compiled.has_loops(
-        type(cell), halting, drives.device, drives.dtype
-    )
+    loops = path == "compiled" and compiled.has_loops(kind, halting, drives.device, drives.dtype)
     if loops and compiled.installed():
         from pondering.model.paths.compiled import operations  # Numba takes a second to load
 
@@ -80,7 +79,6 @@ def ponder(
         return readable.ponder(*work)
     if stacked and every_step.supports(cell, heads, halting):
         return every_step.ponder(*work, crosses)
-    skips = not torch.is_grad_enabled() and not halting.scores_every_step
-    if skips and bool(present.any()):
+    if not torch.is_grad_enabled() and not halting.scores_every_step:
         return skipping.ponder(*work) if stacked else skipping.ponder_single(*work)
     return readable.ponder(*work)

@@ -26,11 +26,11 @@ WORTH = 1e5  # ... and the other rows would cost this many multiplications at ev
 
 
 class Rows(NamedTuple):
-    """The n rows of K replicas that are computed, in their order. None: all K x B rows."""
+    """The n rows of K replicas that are computed, in their order."""
 
-    inside: Tensor | None  # (K, B) bool: whether the row is computed
-    places: Tensor | None  # (n,) index of the row among all K x B rows
-    ends: Tensor | None  # (K,) int32: the end of each replica's rows in n
+    inside: Tensor  # (K, B) bool: whether the row is computed
+    places: Tensor | None  # (n,) index of the row among all K x B rows; None: all are computed
+    ends: Tensor | None  # (K,) int32: the end of each replica's rows in n; None likewise
     counts: list[int]  # n by replica
     size: int  # B
     padded: bool  # replicas always have equal counts
@@ -56,7 +56,7 @@ class Rows(NamedTuple):
 def all_rows(present: Tensor, padded: bool) -> Rows:
     """Every row of (K, B)."""
     replicas, size = present.shape
-    return Rows(None, None, None, [size] * replicas, size, padded)
+    return Rows(torch.ones_like(present), None, None, [size] * replicas, size, padded)
 
 
 def repack(
@@ -89,7 +89,7 @@ def repack(
     if counts == rows.counts:
         return None
     # Running rows first, then halted rows up to the count.
-    halted = ~running if rows.inside is None else rows.inside & ~running
+    halted = rows.inside & ~running
     rank = halted.cumsum(1) + running.sum(1, keepdim=True)
     most = torch.tensor(counts, device=running.device)
     inside = running | (halted & (rank <= most.unsqueeze(1)))
@@ -220,8 +220,7 @@ def ponder_single(
 ) -> InputRecord:
     """Ponder one input of a single network, without a gradient.
 
-    Args: as in `readable.ponder`, with rows (B,), at least one present. The mechanism scores the
-        mixture alone.
+    Args: as in `readable.ponder`, with rows (B,). The mechanism scores the mixture alone.
     """
     halting_state = halting.start(present)
     totals = tuple(torch.zeros_like(part) for part in state)
@@ -242,7 +241,8 @@ def ponder_single(
         running = halting_state.running[rows]
         rows, drive, state = rows[running], drive[running], tuple(p[running] for p in state)
     ends = last if halting.carry == "last" else totals
-    return InputRecord(torch.stack(weights), None, None, totals[0], ends, halting_state, computed)
+    by_step = torch.stack(weights) if weights else drive.new_zeros(0, *present.shape)
+    return InputRecord(by_step, None, None, totals[0], ends, halting_state, computed)
 
 
 def _put(rows: Rows, home: list[Tensor], totals: list[Tensor]) -> list[Tensor]:

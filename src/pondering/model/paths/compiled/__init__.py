@@ -9,10 +9,7 @@ from typing import Any
 
 import torch
 
-from pondering.model.halting import ACT, FixedRepeat
-from pondering.model.paths.fast.kernels import KERNELS
-
-MOST_HIDDEN = 256  # units; in larger networks torch's products are faster than Numba's
+from pondering.model.paths.fast.sequence import supports
 
 
 @functools.cache
@@ -38,9 +35,7 @@ def has_loops(
     """Whether there are loops for a network.
 
     Args:
-        kind: the cell's class.
-        halting: the mechanism; a subclass of ACT or FixedRepeat has no loops.
+        kind, halting: the cell's class, and the mechanism.
         device, dtype: those of the network.
     """
-    known = kind in KERNELS and type(halting) in (ACT, FixedRepeat)
-    return known and device.type == "cpu" and dtype == torch.float32
+    return supports(kind, halting) and device.type == "cpu" and dtype == torch.float32

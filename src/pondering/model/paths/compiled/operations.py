@@ -17,11 +17,11 @@ from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
 from pondering.model.cells import LSTM
-from pondering.model.paths.compiled import MOST_HIDDEN
 from pondering.model.paths.compiled.loops import backward, forward
 from pondering.model.paths.compiled.loops.tape import Job
 from pondering.model.paths.fast.forward import SequenceRecord, output_gradients, take_tape
 
+MOST_HIDDEN = 256  # units; in larger networks torch's products are faster than Numba's
 SMALL = 10**6  # multiplications of a product up to which OpenBLAS copies no operand, with AVX-512
 SMALL_BLOCK, LARGE_BLOCK = 32, 128  # rows that take a step together
 
@@ -46,7 +46,8 @@ class _Ponder(torch.autograd.Function):
         hidden = recurrent.shape[2]
         learns = halting.learns
         rho = torch.zeros(0) if learns else torch.as_tensor(halting.rho).expand(replicas)
-        arrays = drives, _flag(flag, recurrent), recurrent, weight, bias, rho.float()
+        column = torch.zeros_like(recurrent[..., 0]) if flag is None else flag
+        arrays = drives, column, recurrent, weight, bias, rho.float()
         job = Job(
             lstm, halting.carry == "last", halting.epsilon if learns else 0.0, halting.max_steps,
             _block(width, hidden), _array(mask), *map(_array, arrays),
@@ -59,7 +60,7 @@ class _Ponder(torch.autograd.Function):
         walk = _in_python(forward.forward) if large else forward.forward
         parts = [(0, replicas)] if large else _parts(replicas)
         ctx.tape = _parallel(lambda a, b: (a, b, walk(a, b, job, features, ends, *out[1:])), parts)
-        ctx.job, ctx.flag = job, flag is not None
+        ctx.job = job
         ctx.save_for_backward(recurrent, weight)
         done = _sequence(learns, *map(torch.from_numpy, out))
         ctx.mark_non_differentiable(done.ponder_time, done.expected_steps)
@@ -83,7 +84,7 @@ class _Ponder(torch.autograd.Function):
         walk = _in_python(backward.backward) if shape[-1] > MOST_HIDDEN else backward.backward
         _parallel(lambda a, b, tape: walk(a, b, job, tape, *d_outputs, *d_inputs), tapes)
         drives, flag, *others = map(torch.from_numpy, d_inputs)
-        return None, drives, flag if ctx.flag else None, *others
+        return None, drives, flag if ctx.needs_input_grad[2] else None, *others
 
 
 def _sequence(
@@ -95,11 +96,6 @@ def _sequence(
         remainder = torch.zeros_like(remainder)
     cost = steps + remainder if learns else torch.zeros_like(steps)  # Graves 2016, Eq. 10
     return SequenceRecord(features, steps, remainder, cost, expected, computed)
-
-
-def _flag(flag: Tensor | None, recurrent: Tensor) -> Tensor:
-    """The flag's weights (K, W), zero for a cell without a flag."""
-    return torch.zeros_like(recurrent[..., 0]) if flag is None else flag
 
 
 def _block(width: int, hidden: int) -> int:

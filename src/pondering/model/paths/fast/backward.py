@@ -5,6 +5,8 @@ The gradient of ACT's halting units is that of Graves 2016, Eqs. 14-20 (`ACT.log
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -31,7 +33,7 @@ class Backward:
         self.d_recurrent = WeightGradient(tape.recurrent)
         self.d_units = torch.zeros_like(tape.all_units)
         self.d_bias = self.zeros(self.count)
-        self.d_flag: Tensor | None = None
+        self.d_flag = None if tape.flag is None else self.zeros(tape.replicas, tape.width)
 
     def run(self) -> tuple[Tensor | None, ...]:
         """Gradients of drives, flag, recurrent, halt weight and halt bias."""
@@ -52,14 +54,8 @@ class Backward:
             if not tape.complete[time]:
                 present = tape.job.mask[time].reshape(-1, 1)
                 d_totals = [torch.where(present, part, 0.0) for part in d_totals]
-                d_ends = [torch.where(present, part, 0.0) for part in d_ends]
-            d_drive, d_first, d_old = self._input(time, d_totals, d_ends)
-            if d_drive is None:
-                d_drive = self.zeros(self.count, tape.width)
+            d_drive, d_old = self._input(time, d_totals, d_ends)
             d_drives.append(d_drive.view(self.shape))
-            if tape.flag is not None and d_first is not None:
-                share = d_first.view(self.shape).sum(1)
-                self.d_flag = share if self.d_flag is None else self.d_flag + share
             if present is not None:  # without an input the state did not change
                 d_old = [
                     torch.where(present, old, d) for old, d in zip(d_old, d_state, strict=True)
@@ -67,9 +63,7 @@ class Backward:
             d_state = d_old
         return (
             stacked(d_drives[::-1]),
-            self.zeros(tape.replicas, tape.width)
-            if self.d_flag is None and tape.flag is not None
-            else self.d_flag,
+            self.d_flag,
             self.d_recurrent.total(),
             self.d_units.view(self.shape).sum(1),
             self.d_bias.view(self.shape[:2]).sum(1, keepdim=True),
@@ -77,7 +71,7 @@ class Backward:
 
     def _input(
         self, time: int, d_totals: list[Tensor], d_ends: list[Tensor]
-    ) -> tuple[Tensor | None, Tensor | None, list[Tensor]]:
+    ) -> tuple[Tensor, list[Tensor]]:
         """The backward pass of one input.
 
         Args:
@@ -85,23 +79,27 @@ class Backward:
             d_ends: the gradients of the last states s_N, where they cross to the next input.
 
         Returns:
-            the gradients of the drive and of step 1's pre-activations, (K x B, W), None where no
-            row had an input; of the state before the input, (K x B, H) each.
+            the gradients of the drive, (K x B, W), and of the state before the input, (K x B, H)
+            each.
         """
         events, rows, units = self.tape.tapes[time]
+        if not events:  # no row had an input
+            nothing = [torch.zeros_like(part) for part in d_totals]
+            return self.zeros(self.count, self.tape.width), nothing
         cost = self.zeros(self.count) if self.d_cost is None else self.d_cost[time]
         last = self.zeros(self.count)  # dL/dp of each row's last step
         totals = [rows.pick(part) for part in d_totals]
         d_state: list[Tensor] = []  # empty: still zero
-        d_drive = d_pre = None
+        d_drive: Any = None
+        d_pre: Any = None  # of the pre-activations, (n, W)
         for event in reversed(events):
             if isinstance(event, Repack):
                 # Rows that were left out return; later steps gave them no gradient.
                 rows, units = event.before, event.units
                 totals = [rows.pick(part) for part in d_totals]
-                d_state = [_widened(part, rows, event.indices) for part in d_state]
-                d_drive = None if d_drive is None else _widened(d_drive, rows, event.indices)
-                d_pre = None if d_pre is None else _widened(d_pre, rows, event.indices)
+                d_pre, d_drive, *d_state = (
+                    _widened(part, rows, event.indices) for part in (d_pre, d_drive, *d_state)
+                )
                 continue
             column = event.weight.unsqueeze(1)
             if d_state:
@@ -122,9 +120,9 @@ class Backward:
             if event.hidden is not None:
                 self.d_recurrent.add(rows, d_pre, event.hidden, event.active)
                 d_state = [products(rows, d_pre, self.tape.recurrent), *rest]
-        if d_drive is None:  # no row had an input
-            d_state = [torch.zeros_like(part) for part in d_totals]
-        return d_drive, d_pre, d_state
+        if self.d_flag is not None:  # the last `d_pre` is that of step 1
+            self.d_flag += d_pre.view(self.shape).sum(1)
+        return d_drive, d_state
 
     def _halting_unit(
         self,

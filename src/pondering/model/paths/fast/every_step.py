@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from pondering.model.cells import ConvMLP, affine
+from pondering.model.cells import ConvMLP, State, affine
 from pondering.model.halting import PonderNet
 from pondering.model.halting.contract import ordered_sum
-from pondering.model.paths.fast.kernels import KERNELS, RELU, Kernel, State
+from pondering.model.paths.fast.kernels import KERNELS, RELU, Kernel
 from pondering.model.paths.readable import InputRecord
 
 

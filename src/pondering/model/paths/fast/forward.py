@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from pondering.model.cells import State
 from pondering.model.halting import HaltingState
-from pondering.model.paths.fast.kernels import Kernel, State
+from pondering.model.paths.fast.kernels import Kernel
 from pondering.model.paths.skipping import Rows, all_rows, products, repack
 
 
@@ -136,7 +137,7 @@ class Forward:
         # sum p_n s_n; then s_N, where it crosses.
         totals = [torch.zeros_like(part) for part in state * (1 + keeps_last)]
         logits = drive.new_zeros(self.replicas * self.size)
-        home: list[Tensor] | None = None  # all rows' totals, once some are left out
+        home = totals  # of all rows, once some are left out
         events: list[Step | Repack] = []
         n = 0
         while any(active):
@@ -185,10 +186,8 @@ class Forward:
         return state[0] if units.shape[1] == state[0].shape[1] else torch.cat(state, 1)
 
 
-def _put(rows: Rows, home: list[Tensor] | None, totals: list[Tensor]) -> list[Tensor]:
-    """All rows' totals (K x B, H); `home` is None while no row is left out."""
-    if home is None:
-        return totals
+def _put(rows: Rows, home: list[Tensor], totals: list[Tensor]) -> list[Tensor]:
+    """`home`, all rows' totals (K x B, H), with the computed rows set to `totals`."""
     return [rows.put(all_of, part) for all_of, part in zip(home, totals, strict=True)]
 
 

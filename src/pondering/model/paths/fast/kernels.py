@@ -11,9 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from pondering.model.cells import LSTM, TanhRNN
-
-State = tuple[Tensor, ...]
+from pondering.model.cells import LSTM, State, TanhRNN
 
 
 class Kernel(NamedTuple):

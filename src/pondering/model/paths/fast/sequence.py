@@ -25,9 +25,9 @@ from pondering.model.paths.fast.forward import (
 from pondering.model.paths.fast.kernels import KERNELS
 
 
-def supports(cell: Any, halting: Any) -> bool:
-    """Whether the cell has a kernel and the mechanism a gradient here; a subclass has none."""
-    return type(cell) in KERNELS and type(halting) in (ACT, FixedRepeat)
+def supports(kind: type, halting: Any) -> bool:
+    """Whether a class of cells has a kernel and the mechanism a gradient; a subclass has none."""
+    return kind in KERNELS and type(halting) in (ACT, FixedRepeat)
 
 
 def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> SequenceRecord:
