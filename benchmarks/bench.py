@@ -27,8 +27,9 @@ from torch import Tensor
 
 from pondering.model.network import Network
 from pondering.model.stacking import select, stack
-from pondering.params.read import ExperimentConfig, load_params
+from pondering.params.read import load_params
 from pondering.params.replica import Replica
+from pondering.params.schema import ExperimentConfig
 from pondering.project.machine import name_of, settle
 from pondering.tasks import make_task
 from pondering.tasks.base import Task

@@ -11,7 +11,8 @@ import pytest
 from ruamel.yaml import YAML
 from support.argv import output
 
-from pondering.params.read import PROFILES, load_params
+from pondering.params.read import load_params
+from pondering.params.schema import PROFILES
 from pondering.project.paths import Layout
 from pondering.train.program import EVALUATION, LISTED, PACKAGE, files
 

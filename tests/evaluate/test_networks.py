@@ -19,9 +19,9 @@ from support.stages import ROOT
 
 from pondering import Network, from_pretrained
 from pondering.model.stacking import select
-from pondering.params.read import Params, load_params
+from pondering.params.read import load_params
 from pondering.params.replica import Replica
-from pondering.params.schema import ExperimentConfig
+from pondering.params.schema import ExperimentConfig, Params
 from pondering.project.paths import PUBLISHED, Layout
 from pondering.results.results import read_table
 from pondering.results.tables import best_setting, headline, per_seed

@@ -14,8 +14,9 @@ from support.stages import MECHANISMS, ROOT
 
 from pondering.evaluate import publish
 from pondering.evaluate.publish import in_line
-from pondering.params.read import PROFILES, load_params
+from pondering.params.read import load_params
 from pondering.params.replica import Replica
+from pondering.params.schema import PROFILES
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
 from pondering.results.results import read_table

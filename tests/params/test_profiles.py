@@ -12,7 +12,8 @@ import torch
 
 from pondering.data.frozen import write_arrays
 from pondering.model.paths.compiled.operations import MOST_HIDDEN
-from pondering.params.read import PROFILES, load_params
+from pondering.params.read import load_params
+from pondering.params.schema import PROFILES
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
 from pondering.train.build import make_network

@@ -14,8 +14,9 @@ from torch import Tensor
 
 from pondering.data.frozen import freeze
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.read import ExperimentConfig, Params, load_params
+from pondering.params.read import load_params
 from pondering.params.replica import Replica
+from pondering.params.schema import ExperimentConfig, Params
 from pondering.tasks import make_task
 from pondering.train.build import make_trainer
 from pondering.train.plateau import Plateau

@@ -15,8 +15,9 @@ from pondering.model.cells import LSTM
 from pondering.model.initial import glorot
 from pondering.model.network import Network
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.read import PROFILES, load_params
+from pondering.params.read import load_params
 from pondering.params.replica import Replica
+from pondering.params.schema import PROFILES
 from pondering.project.errors import UserError
 from pondering.tasks import make_task
 from pondering.train.build import make_halting, make_network

@@ -12,7 +12,8 @@ from support import tiny
 
 from pondering.params import schema
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.read import ExperimentConfig, load_params
+from pondering.params.read import load_params
+from pondering.params.schema import ExperimentConfig
 from pondering.project.errors import UserError
 from pondering.tasks import make_task
 from pondering.train import replica

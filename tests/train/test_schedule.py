@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from pondering.model.halting import ACT
 from pondering.model.stacking import select
-from pondering.params.read import MECHANISMS
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch

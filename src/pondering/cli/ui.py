@@ -11,7 +11,8 @@ import sys
 
 import click
 
-from pondering.params.read import PROFILES, load_params
+from pondering.params.read import load_params
+from pondering.params.schema import PROFILES
 from pondering.project.errors import UserError
 
 # Curves of the first experiment. Sorted by time, MLflow would fold its replicas away.

@@ -6,8 +6,8 @@ import json
 from typing import NamedTuple
 
 from pondering.model.network import Network
-from pondering.params.read import Params
 from pondering.params.replica import Replica
+from pondering.params.schema import Params
 from pondering.project.errors import UserError
 from pondering.train.replica import by_hash
 

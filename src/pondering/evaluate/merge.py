@@ -13,8 +13,8 @@ from typing import Any
 import pandas as pd
 
 from pondering.evaluate.load import trained_here
-from pondering.params.read import Params
 from pondering.params.replica import Replica
+from pondering.params.schema import Params
 from pondering.project.atomic import sha256_file
 from pondering.project.errors import UserError
 from pondering.results.tables import REPLICA

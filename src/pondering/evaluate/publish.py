@@ -16,8 +16,8 @@ from torch import Tensor
 
 from pondering.evaluate.load import trained_here
 from pondering.evaluate.merge import Merge
-from pondering.params.read import Params
 from pondering.params.replica import Replica, setting_text
+from pondering.params.schema import Params
 from pondering.project.atomic import atomic_write, json_text
 from pondering.project.errors import UserError
 from pondering.results.results import read_table

@@ -15,7 +15,7 @@ from pondering.evaluate import measure, traces
 from pondering.evaluate.load import Trained, trained_here
 from pondering.evaluate.measure import table_rows
 from pondering.evaluate.merge import Merge
-from pondering.params.read import Params
+from pondering.params.schema import Params
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
 from pondering.project.errors import UserError

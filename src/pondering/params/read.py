@@ -15,11 +15,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.schema import PROFILES, ExperimentConfig, Params
+from pondering.params.schema import PROFILES, Params
 from pondering.project.documents import LONGEST_LINE, read_yaml
 from pondering.project.errors import UserError
-
-__all__ = ["MECHANISMS", "PROFILES", "ExperimentConfig", "Params", "load_params"]
 
 _TOP = ("profile", "device", "compute", "download", "defaults", "tasks")
 _HOMES = ("common", *PROFILES)

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pondering.params.read import MECHANISMS, load_params
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.read import load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.results.units import number_text
 
 if TYPE_CHECKING:  # torch is loaded with the network, not for --help
     from pondering.evaluate.networks import Card, Pretrained
-    from pondering.params.read import Params
+    from pondering.params.schema import Params
     from pondering.show.steps import Pondering
     from pondering.tasks.base import Batch, Task
 

@@ -15,8 +15,8 @@ from pondering.model.network import Network
 from pondering.model.paths import PathName
 from pondering.model.stacking import stack
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.read import ExperimentConfig
 from pondering.params.replica import Replica
+from pondering.params.schema import ExperimentConfig
 from pondering.project.errors import UserError
 from pondering.tasks.base import Task
 from pondering.train.plateau import Plateau

@@ -64,8 +64,7 @@ def load(trainer: Trainer, path: Path) -> None:
         if trainer.plateau:
             trainer.plateau.restore(_under("plateau.", tensors))
     except (KeyError, RuntimeError) as error:
-        reason = " ".join(str(error).split())
-        raise UserError(f"{path}: of another version ({reason}); delete it") from None
+        raise UserError(f"{path}: of another version ({error}); delete it") from None
     trainer.update = update
     trainer.seconds = seconds
     trainer.curves = list(tensors["curves"]) if "curves" in tensors else []

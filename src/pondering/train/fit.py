@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import signature
 
 from pondering.model.cells import CELLS
-from pondering.params.read import ExperimentConfig
+from pondering.params.schema import ExperimentConfig
 from pondering.project.errors import UserError
 from pondering.tasks.base import Task
 from pondering.train.build import make_halting

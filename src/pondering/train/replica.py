@@ -171,5 +171,4 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, str]]
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run `dvc repro` first") from None
     except (SafetensorError, OSError) as error:
-        reason = " ".join(str(error).split())
-        raise UserError(f"{path}: truncated or damaged ({reason}); delete it") from None
+        raise UserError(f"{path}: truncated or damaged ({error}); delete it") from None

@@ -10,7 +10,8 @@ from typing import Any
 
 from pondering.claims.claims import load_register
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.read import ExperimentConfig, load_params
+from pondering.params.read import load_params
+from pondering.params.schema import ExperimentConfig
 from pondering.project.paths import PUBLISHED, Layout, current
 from pondering.report.pages.site import build, build_index
 from pondering.report.pages.story import what_holds, write_readme

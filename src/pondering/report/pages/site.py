@@ -16,7 +16,7 @@ from pondering.claims.claims import Register
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import judge_all
 from pondering.claims.words import ANSWERS, MEANINGS, VERDICTS
-from pondering.params.read import ExperimentConfig
+from pondering.params.schema import ExperimentConfig
 from pondering.project.atomic import json_text, write_together
 from pondering.project.paths import PUBLISHED, Layout
 from pondering.report.figures import FIGURES, claim_figure, draw_all

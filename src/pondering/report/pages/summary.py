@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.read import ExperimentConfig
 from pondering.params.replica import title_of
+from pondering.params.schema import ExperimentConfig
 from pondering.report.figures.methods import Method, best_methods
 from pondering.report.pages import names
 from pondering.results.results import Card

@@ -11,8 +11,8 @@ from pathlib import Path
 from pondering.claims.claims import Claim
 from pondering.claims.verdicts import Judgement
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.read import ExperimentConfig
 from pondering.params.replica import read_variant, title_of
+from pondering.params.schema import ExperimentConfig
 from pondering.project.paths import Layout
 from pondering.project.progress import duration
 from pondering.report.figures import FIGURES, FigureSpec, claim_figure, paper
