@@ -59,6 +59,6 @@ class Adapted(nn.Module):
         """
         if self.first_step_flag:
             drive = torch.cat([drive, drive.new_full((*drive.shape[:-1], 1), float(first))], -1)
-        if isinstance(self.inner, nn.RNNCell | nn.GRUCell):
+        if isinstance(self.inner, nn.RNNCellBase) and len(state) == 1:
             return (self.inner(drive, state[0]),)
         return tuple(self.inner(drive, state))
