@@ -131,6 +131,7 @@ OUTSIDE = {
     "params/*.py": "the hash covers their values",
     "project/paths.py": "where files lie",
     "tasks/__init__.py": "calls the class of a task with its values",
+    "train/path.py": "chooses the path, which each replica's file records",
     "train/shard.py": "calls `make_trainer` with the values",
 }
 """Executed files that are not listed, and why a change there changes no number."""
