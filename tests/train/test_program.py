@@ -152,7 +152,7 @@ def test_a_name_without_a_file_is_refused(package: Path) -> None:
     (package / "model/cells/gru_cell.py").write_text("class GRU: ...\n")
     program._hash.cache_clear()
     with pytest.raises(
-        UserError, match=r"^params\.yaml: cell: 'gru' is .* no src/.*/cells/gru\.py$"
+        UserError, match=r"^params\.yaml: network\.cell: 'gru' is .* no src/.*/cells/gru\.py$"
     ):
         program.parts("parity", "gru", "act", package)
     with pytest.raises(UserError, match=r"mechanism: 'other' is unknown; .*/halting/other\.py$"):

@@ -79,7 +79,7 @@ def stack_halting(
     differ = {name: each for name, each in values.items() if any(v != each[0] for v in each)}
     for name, each in differ.items():
         if name == "max_steps" or isinstance(each[0], bool):
-            raise ValueError(f"settings: {name} cannot differ: a stack takes its steps together")
+            raise ValueError(f"settings: {name} cannot differ within a stack")
     try:
         settings = {name: _setting(each, dtype, device) for name, each in differ.items()}
         stacked: Halting = replace(first, **settings) if settings else first

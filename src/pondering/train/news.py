@@ -68,6 +68,7 @@ class News:
             return
         # Done before, or while loops were compiled: they say nothing of the pace.
         self.bar.n += done
+        self.bar.initial += done
         self.bar.last_print_n += done
         if before is not None:
             if not self._at_pace:

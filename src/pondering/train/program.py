@@ -41,6 +41,7 @@ EVALUATION = (
     "evaluate/measure.py", "evaluate/traces.py", "evaluate/rules.py", "evaluate/exits.py",
     "model/halting/sampled.py", "model/halting/exits.py",
 )  # fmt: skip
+KEYS = {"task": "task.name", "cell": "network.cell"}
 SAME = Path(__file__).with_name("same_program.csv")
 UNSEEN = ("annotation", "returns", "type_comment", "kind")
 
@@ -82,8 +83,8 @@ def _hash(package: Path, part: str, name: str) -> str:
     if name and not any(name in (path.stem, path.parent.name) for path in listed):
         pattern = next(each for each in LISTED[part] if "{}" in each).format(name)
         raise UserError(
-            f"params.yaml: {part}: {name!r} is unknown; a {part} has a file of its name, and there "
-            f"is no src/pondering/{pattern}"
+            f"params.yaml: {KEYS.get(part, part)}: {name!r} is unknown; a {part} has a file of its "
+            f"name, and there is no src/pondering/{pattern}"
         )
     return _digest(listed)
 

@@ -41,7 +41,7 @@ class Sweep:
     Args:
         make: makes one network from a setting, as `make(**setting)`; torch's generator has the seed
             then, so that its layers start from it. Settings may change numbers and words of the
-            mechanism, not its yes or no, nor the shapes of the network.
+            mechanism, but no `epsilon` or `carry` of ACT, no yes or no, and no shape.
         score: your loss of each output vector. Called with outputs (T, K, B, C) and the targets
             (T, K, B, ...) of `step`, it gives (T, K, B). PonderNet scores every step: outputs then
             are (N, T, K, B, C), and so is what it gives, without C.

@@ -77,7 +77,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
         capsize=3 if len(bars) <= CROWDED else 1.5,
     )  # fmt: skip
     if len(bars) <= 9:
-        values = [f"{bar.error:{'.1%' if card.is_share else '.2f'}}" for bar in bars]
+        form = ".1%" if card.is_share else ".2f"
+        values = ["-" if np.isnan(bar.error) else f"{bar.error:{form}}" for bar in bars]
         layout.row_above(axes, "mean", [bar.x for bar in bars], values)
     handles = _bar_handles(bars, bool((seeds["status"] == "diverged").any()), card)
     for split in splits_of(table)[1:2]:

@@ -41,10 +41,10 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
     Returns:
         The figure: above, faint lines are seeds and bold lines medians, shares on a logarithmic
-        axis; below, small points are seeds, large ones means, the half axes of an ellipse the
-        standard errors, the dotted line the plain network; shares that lie far apart on a
-        logarithmic axis too, and steps double from tick to tick where a seed took many. None
-        without rows of ACT.
+        axis; below, small points are seeds, large ones means (in bits those of seeds that did not
+        diverge), the half axes of an ellipse the standard errors, the dotted line the plain
+        network; shares that lie far apart on a logarithmic axis too, and steps double from tick to
+        tick where a seed took many. None without rows of ACT.
     """
     curves, rows = results.curves_of(experiment), headline(results.tables[experiment])
     settings = sorted(rows.loc[rows["mechanism"] == "act", "setting"].unique().tolist())
