@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 # One thread per process, and per process that a test starts: read when torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -49,31 +47,3 @@ def denormal_numbers() -> Iterator[None]:
     yield
     if "torch" in sys.modules:
         sys.modules["torch"].set_flush_denormal(False)
-
-
-CHROMIUM_OPTIONS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A headless Chromium. Without one a test fails, or is skipped if PONDERING_NO_BROWSER=1."""
-    if os.environ.get("PONDERING_NO_BROWSER") == "1":
-        pytest.skip("asked for by PONDERING_NO_BROWSER=1; without it a missing Chromium fails")
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        pytest.fail(
-            "chromium is not installed (apt-get install chromium); "
-            "PONDERING_NO_BROWSER=1 leaves the browser tests out"
-        )
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_OPTIONS))
-        yield chromium
-        chromium.close()
