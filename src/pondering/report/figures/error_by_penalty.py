@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 
 from pondering.params.replica import setting_text
 from pondering.report.figures import layout, paper, style
-from pondering.report.figures.methods import Method
+from pondering.report.figures.methods import Method, counted
 from pondering.results.results import Card, Results
 from pondering.results.tables import evaluated, headline, per_seed, per_setting, plain, splits_of
 
@@ -112,11 +112,6 @@ def _bars(means: pd.DataFrame) -> list[Bar]:
 def _level(axes: Axes, x: float, value: float, **look: Any) -> None:
     """A level line as wide as a bar."""
     axes.plot([x - 0.4, x + 0.4], [value] * 2, solid_capstyle="butt", **look)
-
-
-def counted(rows: pd.DataFrame, card: Card) -> pd.DataFrame:
-    """Rows with the errors that enter means: of diverged ones 1 where it is a share, else NaN."""
-    return rows.assign(error=rows["error"].where(card.is_share | (rows["status"] != "diverged")))
 
 
 def _seed_points(axes: Axes, x: float, rows: pd.DataFrame, card: Card, *, crowded: bool) -> None:

@@ -14,7 +14,7 @@ from matplotlib.patches import Ellipse
 from numpy.typing import NDArray
 
 from pondering.report.figures import layout, scales, style
-from pondering.report.figures.error_by_penalty import counted
+from pondering.report.figures.methods import counted
 from pondering.results.results import Card, Results
 from pondering.results.tables import headline, per_seed, per_setting, plain
 

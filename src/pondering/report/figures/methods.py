@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 
 from pondering.params.mechanisms import MECHANISMS, is_plain
 from pondering.report.figures import layout, style
+from pondering.results.results import Card
 from pondering.results.tables import best_setting, plain
 
 ORDER = ("plain", *MECHANISMS)
@@ -64,6 +65,11 @@ class Method:
     def of(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The rows of this method in any table."""
         return rows[(rows["mechanism"] == self.mechanism) & (rows["setting"] == self.setting)]
+
+
+def counted(rows: pd.DataFrame, card: Card) -> pd.DataFrame:
+    """Rows with the errors that enter means: of diverged ones 1 where it is a share, else NaN."""
+    return rows.assign(error=rows["error"].where(card.is_share | (rows["status"] != "diverged")))
 
 
 def best_methods(seeds: pd.DataFrame, names: Sequence[str]) -> list[Method]:

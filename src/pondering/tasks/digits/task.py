@@ -102,7 +102,7 @@ class Digits(ImageTask):
     path: str | None = None
 
     def __post_init__(self) -> None:
-        if self.data not in tuple(SOURCES):  # a list has no hash
+        if self.data not in tuple(SOURCES):  # a dict cannot look a list up
             raise UserError(f"task.data: {self.data!r} is not allowed; {' or '.join(SOURCES)} is")
         check_whole("task.validation", self.validation, 1, 59_999)
         _check_angles("task.train_rotation", (self.train_rotation,), 0.0)

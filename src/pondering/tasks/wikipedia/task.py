@@ -96,7 +96,7 @@ class Wikipedia(TextTask):
     path: str | None = None
 
     def __post_init__(self) -> None:
-        if self.source not in tuple(SOURCES):  # a list has no hash
+        if self.source not in tuple(SOURCES):  # a dict cannot look a list up
             raise UserError(
                 f"task.source: {self.source!r} is not allowed; {' or '.join(SOURCES)} is"
             )
