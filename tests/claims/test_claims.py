@@ -17,7 +17,8 @@ from pondering.project.errors import UserError
 from pondering.results.results import Results
 
 ROOT = Path(__file__).parents[2]
-CLAIMS = {claim.id: claim for claim in load_register(ROOT / "claims.yaml").claims}
+REMARKS = ROOT / "reports/reduced/remarks.yaml"
+CLAIMS = {claim.id: claim for claim in load_register(ROOT / "claims.yaml", REMARKS).claims}
 IDS = ["G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10", "B1", "B2", "B3", "B4", "B5",
        "M1", "M2", "F1"]  # fmt: skip
 
@@ -43,7 +44,6 @@ def test_every_claim_and_question_is_there() -> None:
         ("judged_from: quick", "judged_from: huge", "G2.judged_from: Input"),
         ("\nG2:\n", "\nG1:\n", "not valid YAML"),
         ("changes:\n", "changes: [\n", "not valid YAML"),
-        ("verdict: not reproduced", "verdict: failed", "G1.remark.verdict: Input"),
     ],
 )  # fmt: skip
 def test_a_malformed_claim_is_refused_with_file_and_key(
@@ -57,6 +57,13 @@ def test_a_malformed_claim_is_refused_with_file_and_key(
         load_register(path)
     message = str(problem.value)
     assert message.startswith(f"{path}: ") and expected in message and "\n" not in message
+
+
+def test_a_malformed_remark_is_refused_with_file_and_key(tmp_path: Path) -> None:
+    path = tmp_path / "remarks.yaml"
+    path.write_text("G1: {verdict: failed, why: It did., change: More.}\n")
+    with pytest.raises(UserError, match=f"^{path}: G1.verdict: Input should be 'reproduced'"):
+        load_register(ROOT / "claims.yaml", path)
 
 
 def quantity(value: float, low: float | None = None, high: float | None = None) -> Quantity:

@@ -20,8 +20,8 @@ from pondering.results.statistics import Interval
 
 OPEN = "too small to tell"
 EVERY = load_register(Path(__file__).parents[2] / "claims.yaml").claims
-CLAIMS = {claim.id: claim.model_copy(update={"remark": None}) for claim in EVERY if not claim.ours}
-"""The papers' claims, without the remarks on the published runs."""
+CLAIMS = {claim.id: claim for claim in EVERY if not claim.ours}
+"""The papers' claims."""
 ONE = Criterion(at_least=1.0, partly=0.5, by="estimate")
 THIRD = dict.fromkeys(("G3", "G9", "G10", *(f"B{n}" for n in range(1, 6)), "F1"), "not reproduced")
 """Claims whose third case did not learn at the paper's size; others are too small to tell."""

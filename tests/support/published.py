@@ -14,7 +14,7 @@ from pondering.report.pages import build
 from pondering.results.results import Results
 
 ROOT = Path(__file__).parents[2]
-REGISTER = load_register(ROOT / "claims.yaml")
+REGISTER = load_register(ROOT / "claims.yaml", ROOT / "reports/reduced/remarks.yaml")
 CLAIMS = tuple(each for each in REGISTER.claims if not each.ours)
 HOSTILE = "<script>alert('x')</script>"
 

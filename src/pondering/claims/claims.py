@@ -8,13 +8,14 @@ from collections.abc import Callable
 from datetime import date
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Literal, Self, cast, get_args
+from typing import Annotated, Any, Literal, Self, cast, get_args
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    TypeAdapter,
     ValidationError,
     model_validator,
 )
@@ -146,6 +147,7 @@ class Claim(Entry):
         repeated_from: where a setting has seeds from here on, these alone count.
         paper_size: by experiment, where it must be as large as the paper's for the claim to count
             as tried at the paper's own size; none of a claim of our own.
+        remark: what is said of its published verdict, from a file of its own.
     """
 
     id: str = ""
@@ -251,35 +253,49 @@ class Registration(Entry):
 
 
 class Register(Entry):
-    """The whole of claims.yaml: `changes` are those since the registration, the rest claims."""
+    """The whole of claims.yaml: `changes` are those since the registration, the rest claims.
+
+    The remarks on them, by id, are those of another file.
+    """
 
     model_config = ConfigDict(frozen=True, extra="allow")
     __pydantic_extra__: dict[str, Claim]
     registered: Registration
     changes: tuple[Change, ...]
+    remarks: dict[str, Remark] = Field(default_factory=dict)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The claims in order, each with its id."""
-        every = self.__pydantic_extra__.items()
-        return tuple(each.model_copy(update={"id": id}) for id, each in every)
+        """The claims in order, each with its id and the remark on it."""
+        return tuple(
+            each.model_copy(update={"id": id, "remark": self.remarks.get(id)})
+            for id, each in self.__pydantic_extra__.items()
+        )
 
     def changes_of(self, id: str) -> list[Change]:
         """The changes of a claim since the registration."""
         return [change for change in self.changes if id in change.of]
 
 
-def load_register(path: Path) -> Register:
+def load_register(path: Path, remarks: Path | None = None) -> Register:
     """Read and check claims.yaml.
 
     Args:
         path: the file.
+        remarks: that of the remarks, if there is one; None: without remarks.
 
     Raises:
         UserError: one line naming file, claim, key and what is allowed.
     """
+    register: Register = _checked(Register, path)
+    if remarks is None or not remarks.is_file():
+        return register
+    return register.model_copy(update={"remarks": _checked(dict[str, Remark], remarks)})
+
+
+def _checked(kind: Any, path: Path) -> Any:
     try:
-        return Register.model_validate(read_yaml(path))
+        return TypeAdapter(kind).validate_python(read_yaml(path))
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(map(str, first["loc"]))

@@ -160,7 +160,7 @@ def _judged(claim: Claim, results: Results) -> Judgement:
         findings = tuple(f for each in claim.criteria for f in _findings(claim, each, quantities))
         found = {each: _decided(each, claim, evidence, quantities, findings) for each in names}
     verdict, reason = found.pop("")
-    remark = words.remark(claim, results.profile, verdict, reason, quantities)
+    remark = words.remark(claim, verdict, reason, quantities)
     return Judgement(claim, verdict, reason, remark, found, quantities, findings, evidence)
 
 

@@ -53,11 +53,9 @@ CHANGE: dict[Verdict, str] = {
 """What would change a verdict of which the claim says nothing itself."""
 
 
-def remark(
-    claim: Claim, profile: str, verdict: Verdict, reason: str, quantities: Sequence[Quantity]
-) -> Remark:
-    """What is said of a verdict: the claim's own words for a published one, else `reason`."""
-    written = claim.remark if profile == "reduced" else None
+def remark(claim: Claim, verdict: Verdict, reason: str, quantities: Sequence[Quantity]) -> Remark:
+    """What is said of a verdict: the claim's remark, if it is on this one, else `reason`."""
+    written = claim.remark
     if not written or written.verdict != verdict or not quantities:
         return Remark(verdict=verdict, why=reason, change=CHANGE[verdict])
     estimates = [plain_estimate(each) for each in quantities]

@@ -30,8 +30,9 @@ def claims_command(ids: tuple[str, ...], full: bool, profile: str) -> None:
     from pondering.cli import claims_text
     from pondering.results.results import Results
 
-    results = Results.of(current(Path(), profile))
-    register = load_register(Path("claims.yaml"))
+    layout = current(Path(), profile)
+    results = Results.of(layout)
+    register = load_register(Path("claims.yaml"), layout.remarks)
     claims = {each.id: each for each in register.claims}
     wanted = [each.upper() for each in ids]
     if unknown := [name for name in wanted if name not in claims]:

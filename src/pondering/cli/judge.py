@@ -32,7 +32,7 @@ def judge_command(paths: tuple[Path, ...], cards: tuple[Path, ...], profile: str
     from pondering.cli import claims_text
     from pondering.results import submission
 
-    register = load_register(Path("claims.yaml"))
+    register = load_register(Path("claims.yaml"))  # remarks are on the published runs
     results = submission.load(paths, cards, profile)
     known = {name: None for claim in register.claims for name in claim.paper_size}
     if not known.keys() & results.tables.keys():
@@ -40,9 +40,7 @@ def judge_command(paths: tuple[Path, ...], cards: tuple[Path, ...], profile: str
         raise UserError(
             f"{paths[0]}: no claim is about {name!r}; they are about {', '.join(known)}"
         )
-    # remarks are of the published runs
-    claims = [claim.model_copy(update={"remark": None}) for claim in register.claims]
-    judgements = judge_all(claims, results)
+    judgements = judge_all(register.claims, results)
     judged = [each for each in judgements if each.evidence.runs]
     missing = [f"{each.claim.id:4}{each.reason}" for each in judgements if not each.evidence.runs]
     summary = (

@@ -43,6 +43,11 @@ class Layout:
         """What we make of the published results, written by hand."""
         return self.root / PUBLISHED / self.profile / "NOTES.md"
 
+    @property
+    def remarks(self) -> Path:
+        """What is said of the published verdicts, written by hand."""
+        return self.notes.with_name("remarks.yaml")
+
     def frozen(self, experiment: str) -> Path:
         """The evaluation sets and prepared data of an experiment."""
         return self.root / "data" / "tasks" / self.profile / f"{experiment}.npz"

@@ -43,7 +43,7 @@ def write_pages(
     layout = layout or current(root, profile)
     settings = {name: _evaluated(layout.provenance(name), now) for name, now in settings.items()}
     results = Results.of(layout)
-    register = load_register(root / "claims.yaml")
+    register = load_register(root / "claims.yaml", layout.remarks)
     page = build(results, register, layout, settings)
     build_index(root / PUBLISHED, encodings)
     judged = json.loads((layout.report / "claims.json").read_text(encoding="utf-8"))
