@@ -21,6 +21,7 @@ from pondering.model.halting import (
     RandomDepth,
     SampledHalting,
 )
+from pondering.model.paths.fast.every_step import distribution
 
 SEEDED = torch.Generator().manual_seed(0)
 WITH_NUMBERS: list[Halting] = [
@@ -50,7 +51,7 @@ def test_draws_and_settings_of_replicas_follow_the_data_to_its_device() -> None:
     present = torch.ones(2, 4, dtype=torch.bool, device="meta")
     logits = torch.zeros(3, 2, 4, device="meta")
     assert SampledHalting(3, torch.Generator()).start(present).draw.device.type == "meta"
-    weights, _ = PonderNet(0.3, 0.01, 3).distribution(logits, present)
+    weights, _ = distribution(PonderNet(0.3, 0.01, 3), logits, present)
     assert weights.device.type == "meta"
     repeat = FixedRepeat(torch.tensor([1.0, 3.0]))
     weights, _ = repeat.step(1, logits[0], repeat.start(present))

@@ -15,6 +15,7 @@ from oracle.mechanisms import LOGITS, column, drive, logit, matches, pondered_fr
 
 from pondering.model.halting import PonderNet, SampledHalting
 from pondering.model.halting.pondernet import KL
+from pondering.model.paths.fast.every_step import distribution
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -50,7 +51,7 @@ def test_pondernet_cost_is_the_kl_of_p_and_the_truncated_prior(
     want = oracle.kl_divergence(logits[:steps], lambda_p, kl)
     if epsilon is None:
         present = torch.ones(1, dtype=torch.bool)
-        _, at_once = halting.distribution(column(logits)[:cap], present)
+        _, at_once = distribution(halting, column(logits)[:cap], present)
         np.testing.assert_allclose(at_once.cost.numpy(), [want], rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(state.cost.numpy(), [want], rtol=1e-9, atol=1e-10)
 

@@ -96,11 +96,11 @@ class PonderNet(Halting):
         running, log_survival = state.running, state.log_survival
         log_p = log_survival + logsigmoid(halt_logit)
         log_after = log_survival + logsigmoid(-halt_logit)
-        last = self._is_last(n, log_after)
+        last = self.is_last(n, log_after)
         log_p = torch.where(last, log_survival, log_p)
         p = torch.where(running, torch.exp(log_p), 0.0)
-        kl = state.kl + torch.where(running, self._kl_term(n, p, log_p), 0.0)
-        kl = torch.where(running & last, self._normalised(kl, n), kl)
+        kl = state.kl + torch.where(running, self.kl_term(n, p, log_p), 0.0)
+        kl = torch.where(running & last, self.normalised(kl, n), kl)
         return p, PonderNetState(
             running=running & ~last,
             steps=state.steps + running,
@@ -110,44 +110,14 @@ class PonderNet(Halting):
             kl=kl,
         )
 
-    def distribution(self, halt_logits: Tensor, present: Tensor) -> tuple[Tensor, PonderNetState]:
-        """All steps at once, where the halting logits of all N steps are known.
-
-        Args:
-            halt_logits: (N, ..., B).
-            present: (..., B) bool, rows that ponder at all.
-
-        Returns:
-            p_n, (N, ..., B), zero where not present; the state after step N.
-        """
-        after = logsigmoid(-halt_logits).cumsum(0)
-        before = torch.cat([torch.zeros_like(after[:1]), after[:-1]])
-        ends = torch.stack([self._is_last(n, row) for n, row in enumerate(after, 1)])
-        running = (ends.cumsum(0) - ends.long() == 0) & present
-        last = running & ends
-        log_p = torch.where(last, before, before + logsigmoid(halt_logits))
-        p = torch.where(running, log_p.exp(), 0.0)
-        numbers = torch.arange(1.0, self.max_steps + 1, device=p.device).to(p.dtype)
-        by_step = numbers.view(-1, *[1] * (p.dim() - 1))
-        steps = running.sum(0)
-        kl = ordered_sum(torch.where(running, self._kl_term(by_step, p, log_p), 0.0))
-        return p, PonderNetState(
-            running=torch.zeros_like(present),
-            steps=steps.float(),
-            remainder=torch.where(last, before.exp(), 0.0).sum(0),
-            expected_steps=ordered_sum(by_step * p.detach()),
-            log_survival=torch.where(last, after, 0.0).sum(0),
-            kl=torch.where(present, self._normalised(kl, steps.clamp(min=1).to(p.dtype)), 0.0),
-        )
-
-    def _is_last(self, n: int, log_after: Tensor) -> Tensor:
+    def is_last(self, n: int, log_after: Tensor) -> Tensor:
         """Whether step n is the last: n = N, or less than epsilon is left after it."""
         last = torch.full_like(log_after, n == self.max_steps, dtype=torch.bool)
         if self.epsilon is None:
             return last
         return last | (torch.exp(log_after) < per_row(self.epsilon, log_after))
 
-    def _kl_term(self, n: int | Tensor, p: Tensor, log_p: Tensor) -> Tensor:
+    def kl_term(self, n: int | Tensor, p: Tensor, log_p: Tensor) -> Tensor:
         """The term of step n in the KL, with the prior g_n before truncation.
 
         p_n log(p_n / g_n), or g_n log(g_n / p_n) where `kl` is `prior_p`. The second needs log p_n
@@ -159,7 +129,7 @@ class PonderNet(Halting):
             return term
         return torch.where(self._reversed(p), log_prior.exp() * (log_prior - log_p), term)
 
-    def _normalised(self, kl: Tensor, n: int | Tensor) -> Tensor:
+    def normalised(self, kl: Tensor, n: int | Tensor) -> Tensor:
         """The KL from the sum of its terms, with the prior normalised over n steps: g_n / Z(n).
 
         sum p log(p Z / g) = sum p log(p / g) + log Z, and

@@ -12,10 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn.functional import logsigmoid
 
 from pondering.model.cells import ConvMLP, State, affine
 from pondering.model.halting import PonderNet
 from pondering.model.halting.contract import ordered_sum
+from pondering.model.halting.pondernet import PonderNetState
 from pondering.model.paths.fast.kernels import KERNELS, RELU, Kernel
 from pondering.model.paths.readable import InputRecord
 
@@ -119,7 +121,7 @@ def ponder(
     states = _states(cell, halting.max_steps, drive, state)
     replicas, steps, rows, _ = states[0].shape
     head = heads(states[0].flatten(1, 2)).view(replicas, steps, rows, -1).transpose(0, 1)
-    weights, halting_state = halting.distribution(head[..., -1], present)
+    weights, halting_state = distribution(halting, head[..., -1], present)
     outputs = head[..., :-1]
     mixture = ordered_sum(weights.unsqueeze(-1) * outputs)
     if crosses and halting.carry == "last":
@@ -128,6 +130,39 @@ def ponder(
         state = tuple(_Mean.apply(weights, part) for part in states)  # type: ignore[no-untyped-call]
     # Every step is scored, so nothing reads the features.
     return InputRecord(weights, outputs, mixture, state[0], state, halting_state, weights.numel())
+
+
+def distribution(
+    halting: PonderNet, halt_logits: Tensor, present: Tensor
+) -> tuple[Tensor, PonderNetState]:
+    """`PonderNet.step` of all steps at once, where the halting logits of all N steps are known.
+
+    Args:
+        halt_logits: (N, ..., B).
+        present: (..., B) bool, rows that ponder at all.
+
+    Returns:
+        p_n, (N, ..., B), zero where not present; the state after step N.
+    """
+    after = logsigmoid(-halt_logits).cumsum(0)
+    before = torch.cat([torch.zeros_like(after[:1]), after[:-1]])
+    ends = torch.stack([halting.is_last(n, row) for n, row in enumerate(after, 1)])
+    running = (ends.cumsum(0) - ends.long() == 0) & present
+    last = running & ends
+    log_p = torch.where(last, before, before + logsigmoid(halt_logits))
+    p = torch.where(running, log_p.exp(), 0.0)
+    numbers = torch.arange(1.0, halting.max_steps + 1, device=p.device).to(p.dtype)
+    by_step = numbers.view(-1, *[1] * (p.dim() - 1))
+    steps = running.sum(0)
+    kl = ordered_sum(torch.where(running, halting.kl_term(by_step, p, log_p), 0.0))
+    return p, PonderNetState(
+        running=torch.zeros_like(present),
+        steps=steps.float(),
+        remainder=torch.where(last, before.exp(), 0.0).sum(0),
+        expected_steps=ordered_sum(by_step * p.detach()),
+        log_survival=torch.where(last, after, 0.0).sum(0),
+        kl=torch.where(present, halting.normalised(kl, steps.clamp(min=1).to(p.dtype)), 0.0),
+    )
 
 
 def _last(states: Tensor, steps: Tensor) -> Tensor:
