@@ -35,6 +35,7 @@ from pondering.model.halting import (
 )
 from pondering.model.network import Network
 from pondering.model.stacking import gradient_norms, select, stack
+from pondering.params.mechanisms import MECHANISMS
 
 EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-13}
 BY_STEP = ("weights", "outputs")
@@ -57,6 +58,10 @@ KINDS: dict[str, Callable[[Any, Any], Halting]] = {
     "dact": lambda s, _: DACT(s, 5),
     "random_depth": lambda s, _: RandomDepth(s, 5).at_update(UPDATE),
 }
+
+
+def test_every_mechanism_is_stacked_here() -> None:
+    assert MECHANISMS.keys() <= KINDS.keys()
 
 
 def _epsilons(settings: Any) -> Any:

@@ -16,20 +16,11 @@ from safetensors.torch import load_file, save_file
 from support import argv, tiny
 from support.claim_tables import rows
 
-from pondering import (
-    ACT,
-    DACT,
-    Certainty,
-    Correctness,
-    FixedRepeat,
-    Network,
-    PonderNet,
-    RandomDepth,
-    TanhRNN,
-)
+from pondering import Network, TanhRNN
 from pondering.evaluate.load import Trained
 from pondering.evaluate.stage import Evaluation
-from pondering.model.halting import Halting, PonderRecord
+from pondering.model.halting import PonderRecord
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
@@ -38,6 +29,7 @@ from pondering.show.command import one_of_the_test_set
 from pondering.show.steps import ponder
 from pondering.tasks import make_task
 from pondering.tasks.digits.task import Digits
+from pondering.train.build import make_halting
 from pondering.train.stage import run as train
 
 TASKS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -163,19 +155,13 @@ def test_sequences_have_a_line_for_each_input(project: Path) -> None:
     assert f"{len(re.findall(' right ', output))} of 3 targets right\n" in output
 
 
-HALTING: dict[str, Halting] = {
-    "act": ACT(0.01, max_steps=5), "pondernet": PonderNet(0.3, max_steps=5),
-    "repeat": FixedRepeat(3), "correctness": Correctness(0.5, max_steps=5),
-    "certainty": Certainty(0.02, max_steps=5), "dact": DACT(0.01, max_steps=5),
-    "random_depth": RandomDepth(1.0, max_steps=5),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", HALTING)
+@pytest.mark.parametrize("name", MECHANISMS)
 def test_a_network_is_shown_as_it_is_evaluated(name: str) -> None:
     """PonderNet halts by chance, so all its steps are shown."""
     task = make_task(TASKS["parity"][1], "parity")
-    network = Network(TanhRNN(task.input_size, 8), HALTING[name], task.output_size).eval()
+    config = tiny.config(halting={"max_steps": 5}, certainty={"theta": [0.02]})
+    halting = make_halting(config, config.replicas(name)[0])
+    network = Network(TanhRNN(task.input_size, 8), halting, task.output_size).eval()
     for signs in ("+", "+-", "++-+", "-+-+-+-+"):
         batch = task.parse(signs).torch()
         (found,) = ponder(network, task, batch)

@@ -50,10 +50,15 @@ OF_CLASSES = {
     "dact": lambda: DACT(torch.tensor([0.01, 0.1]), 6),
     "random_depth": lambda: RandomDepth(torch.tensor([0.0, 1.0]), 6),
 }
-"""Mechanisms that need answers in classes. Only the readable path has them."""
+"""Mechanisms that only the readable path has; answers in classes, which some of them need."""
 NAMES = [
     *("-".join(names) for names in itertools.product(CELLS, MECHANISMS, PATHS)),
-    *(f"lstm+state-{name}-{path}" for name in MECHANISMS if name != "repeat" for path in PATHS),
+    *(
+        f"lstm+state-{name}-{path}"
+        for name, make in MECHANISMS.items()
+        if make().learns
+        for path in PATHS
+    ),
     *("-".join(names) for names in itertools.product(CELLS, OF_CLASSES, PATHS[:1])),
 ]
 

@@ -23,6 +23,7 @@ from pondering import (
     Sweep,
 )
 from pondering.model.cells import State
+from pondering.params.mechanisms import MECHANISMS
 
 Score = Callable[[Tensor, Tensor], Tensor]
 TIMES, ROWS, INPUTS, OUTPUTS, UPDATES = 2, 5, 3, 2, 12
@@ -53,7 +54,7 @@ CELLS = {
     "gated": Gated,
     "lstm": lambda: LSTM(INPUTS, 4),
 }
-MECHANISMS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
+TRIED: dict[str, tuple[Any, list[dict[str, Any]]]] = {
     "act": (lambda **s: ACT(max_steps=4, **s), [{"tau": 0.1}, {"tau": 0.01, "tau_warmup": 5}]),
     "pondernet": (
         lambda **s: PonderNet(max_steps=4, **s),
@@ -71,6 +72,10 @@ MECHANISMS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
 }  # fmt: skip
 CLASSES = ("correctness", "certainty", "dact")
 """Mechanisms that need answers in classes."""
+
+
+def test_every_mechanism_is_tried() -> None:
+    assert TRIED.keys() == MECHANISMS.keys()
 
 
 def score(outputs: Tensor, targets: Tensor) -> Tensor:
@@ -113,10 +118,10 @@ def alone(network: Network, score: Score, rate: float, k: int) -> list[float]:
 
 @pytest.mark.parametrize(
     ("cell", "mechanism"),
-    [*(("gated", each) for each in MECHANISMS), ("lstm", "act")],
+    [*(("gated", each) for each in TRIED), ("lstm", "act")],
 )
 def test_each_network_trains_to_the_numbers_of_a_plain_loop(cell: str, mechanism: str) -> None:
-    kind, settings = MECHANISMS[mechanism]
+    kind, settings = TRIED[mechanism]
     rates, loss = [0.02, 0.005], class_score if mechanism in CLASSES else score
 
     def make(**setting: Any) -> Network:
