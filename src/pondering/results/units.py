@@ -6,20 +6,9 @@ import math
 from typing import Literal
 
 Unit = Literal[
-    "share",
-    "part",
-    "change",
-    "points",
-    "steps",
-    "bits",
-    "nats",
-    "times",
-    "correlation",
-    "number",
-    "updates",
-    "networks",
-    "deviations",
-]
+    "share", "part", "change", "points", "steps", "bits", "nats", "times", "correlation", "number",
+    "updates", "networks", "deviations",
+]  # fmt: skip
 """How a number is printed: shares, parts that may be less than nothing and relative changes in
 percent, gaps of shares in points, nats in bits."""
 
