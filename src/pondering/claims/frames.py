@@ -130,9 +130,8 @@ def reached(curves: pd.DataFrame, error: float, column: str = "update") -> pd.Da
 
 def mean_error(curves: pd.DataFrame) -> pd.DataFrame:
     """[seeds, settings] error averaged over training, by straight lines between logged updates."""
-    found = {replica: _area(curve) for replica, curve in curves.groupby(SEED_AND_SETTING)}
-    index = pd.MultiIndex.from_tuples(found, names=SEED_AND_SETTING)
-    return pd.Series(found.values(), index, dtype=float).unstack()
+    replicas = curves.groupby(SEED_AND_SETTING)[["update", "error"]]
+    return replicas.apply(_area).astype(float).unstack()
 
 
 def computed(curves: pd.DataFrame) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from mlflow.entities import Metric, Param, Run
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica
-from pondering.track.database import DATABASE
+from pondering.track import DATABASE
 
 CURVES = ("loss", "error", "ponder_time", "remainder")
 PARENT = "mlflow.parentRunId"
@@ -108,14 +108,15 @@ class Runs:
         params = [Param(*each) for each in values.items()]
         self.client.log_batch(run.info.run_id, metrics, params)
 
-    def end(self, run: Run, last: Row, ended: int | None = None) -> None:
-        """Close the run of a replica that is trained, as failed if it diverged.
+    def end(self, run: Run, last: Row, status: str = "FINISHED", ended: int | None = None) -> None:
+        """Close the run of a replica; one that finished has failed if it diverged.
 
         Args:
             last: its last curve row.
             ended: ms since 1970; None: now.
         """
-        status = "FINISHED" if math.isfinite(float(last["loss"])) else "FAILED"
+        if status == "FINISHED" and not math.isfinite(float(last["loss"])):
+            status = "FAILED"
         self.client.set_terminated(run.info.run_id, status, ended)
 
 
