@@ -9,7 +9,7 @@ tell if it was smaller. A part of a claim that is judged apart has its own crite
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -215,12 +215,12 @@ def _decided(
     findings: Sequence[Finding],
 ) -> Decided:
     """The verdict on the claim itself, or on a part that is judged apart."""
-    paper, others = claim.paper_size, {*claim.apart.values()}
-    included = [claim.apart[apart]] if apart else [name for name in paper if name not in others]
-    sizes = {name: paper[name] for name in included}
+    part_of = {experiment: part for part, experiment in claim.apart.items()}
+    sizes = {name: x for name, x in claim.paper_size.items() if part_of.get(name, "") == apart}
+    own = {each.name: each for each in reversed(quantities) if claim.apart_of(each) == apart}
     return (
         _obstacle(claim, evidence)
-        or _unmet(apart, claim, evidence, sizes, quantities)
+        or _unmet(claim, evidence, sizes, own)
         or _verdict([each for each in findings if each.apart == apart], sizes, evidence)
     )
 
@@ -239,35 +239,29 @@ def _obstacle(claim: Claim, evidence: Evidence) -> Decided | None:
 
 
 def _unmet(
-    apart: str,
-    claim: Claim,
-    evidence: Evidence,
-    sizes: words.Sizes,
-    quantities: Sequence[Quantity],
+    claim: Claim, evidence: Evidence, sizes: words.Sizes, quantities: Mapping[str, Quantity]
 ) -> Decided | None:
     """The verdict by the first precondition that is not met, or None."""
     smaller = "here" if claim.ours else words.smaller(sizes, evidence)
     asked = [(False, each) for each in claim.hard.items() if smaller]
     asked += [(True, each) for each in claim.learned.items()]
     for learned, (name, condition) in asked:
-        candidates = (each for each in quantities if claim.apart_of(each) == apart)
-        quantity = next((each for each in candidates if each.name == name), None)
-        if quantity is None or math.isnan(quantity.value):
-            if evidence.missing:
-                return _missing(evidence)
-            if not learned:
-                return "too small to tell", f"Could not be measured: {name}."
-            found = f"{name} could not be measured."
-        elif condition.met(quantity.value):
+        quantity = quantities.get(name)
+        if quantity and condition.met(quantity.value):
             continue
+        if quantity and not math.isnan(quantity.value):
+            unit = quantity.unit
+            value, needed = number_text(quantity.value, unit), condition.words(unit)
+            found = f"{quantity.label}, {value}, where {needed} is needed."
+        elif evidence.missing:
+            return _missing(evidence)
+        elif not learned:
+            return "too small to tell", f"Could not be measured: {name}."
         else:
-            value, unit = number_text(quantity.value, quantity.unit), quantity.unit
-            missed = Finding(quantity.label, value, condition.words(unit), "fails", False, apart)
-            found = f"{missed}."
-        if not learned:
-            return "too small to tell", f"Too easy {smaller}: {found}"
+            found = f"{name} could not be measured."
         if smaller:
-            return "too small to tell", f"Not learned {smaller}: {found}"
+            why = "Not learned" if learned else "Too easy"
+            return "too small to tell", f"{why} {smaller}: {found}"
         return "not reproduced", f"{words.not_learned(sizes, evidence)}: {found}"
     return None
 
