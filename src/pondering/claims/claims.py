@@ -6,15 +6,15 @@ import inspect
 import math
 from collections.abc import Callable
 from datetime import date
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Literal, Self, cast, get_args
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    ImportString,
     ValidationError,
     model_validator,
 )
@@ -111,14 +111,10 @@ class Remark(Entry):
     cause: str = ""
 
 
-def _measure_named(name: str) -> Callable[..., Measured]:
-    """The function of `pondering.claims.measures`, named as penalty.error_with_and_without."""
-    try:
-        module, _, function = name.partition(".")
-        found = getattr(import_module(f"pondering.claims.measures.{module}"), function)
-    except (ImportError, AttributeError):
-        raise ValueError(f"no {name!r} in pondering.claims.measures") from None
-    return cast(Callable[..., Measured], found)
+Measure = Annotated[
+    ImportString[Callable[..., Measured]], BeforeValidator("pondering.claims.measures.{}".format)
+]
+"""A function of `pondering.claims.measures`, named as penalty.error_with_and_without."""
 
 
 class Claim(Entry):
@@ -156,7 +152,7 @@ class Claim(Entry):
     statement: Text
     paper_value: Text
     measured: str = ""
-    measure: Annotated[Callable[..., Measured], BeforeValidator(_measure_named)]
+    measure: Measure
     arguments: dict[str, str | int | float | tuple[str | int | float, ...]]
     chooses: tuple[str, ...] = ()
     core: dict[str, tuple[Unit, Text, Criterion]] = Field(min_length=1)
@@ -186,9 +182,7 @@ class Claim(Entry):
         Raises:
             NotRunError, InsufficientError: they cannot be measured.
         """
-        every = self.core | self.further | self.beside
-        texts = {name: (unit, label) for name, (unit, label, *_) in every.items()}
-        return quantities_of(self._found_in(evidence), texts)
+        return quantities_of(self._found_in(evidence), self.core | self.further | self.beside)
 
     @property
     def criteria(self) -> dict[str, Criterion]:
