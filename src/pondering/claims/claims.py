@@ -266,9 +266,6 @@ class Register(Entry):
 def load_register(path: Path) -> Register:
     """Read and check claims.yaml.
 
-    Args:
-        path: the file.
-
     Raises:
         UserError: one line naming file, claim, key and what is allowed.
     """

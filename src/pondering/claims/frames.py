@@ -49,11 +49,7 @@ def difference(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def best(rows: pd.DataFrame) -> float:
-    """The best setting of a mechanism, chosen as the pages choose it.
-
-    Args:
-        rows: of one mechanism, as `Evidence.sweep` gives them.
-    """
+    """The best setting of a mechanism, whose rows these are, chosen as the pages choose it."""
     return near_best(rows)[0]
 
 
@@ -61,9 +57,6 @@ def near_best(rows: pd.DataFrame) -> list[float]:
     """The settings whose mean error is within one standard error of the lowest, the best first.
 
     The standard error is that of the best setting over its seeds. Of one seed the best alone.
-
-    Args:
-        rows: of one mechanism, as `Evidence.sweep` gives them.
     """
     means = ranked(per_seed(rows))
     error, spread = means.loc[0, ["error", "error_se"]]

@@ -96,15 +96,9 @@ def judge_all(claims: Iterable[Claim], results: Results) -> tuple[Judgement, ...
 
 
 def judge(claim: Claim, results: Results) -> Judgement:
-    """Judge one claim, and again with other settings where it chooses the best.
+    """Judge one claim by a profile's results, and again with other settings where it chooses.
 
-    Args:
-        claim: what is claimed, with every threshold.
-        results: the tables, curves, traces and cards of one profile.
-
-    Returns:
-        The verdict with estimates, intervals, seeds and runs. What can be measured is reported
-        even where it cannot be judged.
+    What can be measured is reported even where it cannot be judged.
     """
     if claim.judged_in(results.profile):
         results = from_seed(results, claim.fresh_from, claim.repeated_from)

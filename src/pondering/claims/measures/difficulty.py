@@ -107,7 +107,6 @@ def ponder_by_gates(
     """G5, figure 10: steps and error on either side of a middle difficulty.
 
     Args:
-        tau_at_most: the largest time penalty of the networks that ponder.
         middle, last: the difficulty after which it changes (5 gates), and the largest (10).
 
     Raises:

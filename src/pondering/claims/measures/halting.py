@@ -137,9 +137,6 @@ def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: floa
 
     Networks whose N never varies are counted apart: for them the difference is zero by
     construction.
-
-    Args:
-        tau_at_most: the largest time penalty of the networks.
     """
     act = evidence.networks(experiment, ["act"], above=0, at_most=tau_at_most)
     rows = evidence.audit(experiment)

@@ -164,11 +164,7 @@ def robustness(
 
 
 def settled_steps(evidence: Evidence, *, experiment: str, lambda_p: float) -> Measured:
-    """B5, figure 2c: steps with a prior that asks for many more, and with the shortest prior.
-
-    Args:
-        lambda_p: the prior of the claim.
-    """
+    """B5, figure 2c: steps with a prior that asks for many more, and with the shortest prior."""
     every = evidence.sweep(experiment, "pondernet")
     chosen, shortest = at_prior(every, lambda_p), float(every["setting"].max())
     curves = evidence.curves(experiment, "pondernet")
@@ -200,11 +196,7 @@ def _drift(curve: pd.DataFrame) -> float:
 
 
 def digit_accuracy(evidence: Evidence, *, experiment: str, lambda_p: float) -> Measured:
-    """M1: test accuracy of PonderNet on digits beside the plain network.
-
-    Args:
-        lambda_p: the prior of the claim.
-    """
+    """M1: test accuracy of PonderNet on digits beside the plain network."""
     ponder = _accuracy(at_prior(evidence.sweep(experiment, "pondernet"), lambda_p))
     plain = _accuracy(evidence.plain(experiment))
     return {
@@ -221,7 +213,6 @@ def rotated_digits(
 
     Args:
         experiment: has the splits "range" and "angle", difficulties in degrees.
-        lambda_p: the prior of the claim.
         trained: largest angle trained on, in degrees.
         farthest: largest angle tested, in degrees.
 
