@@ -87,12 +87,11 @@ def log_ratio(accuracy: Array) -> float:
     """The logarithm of the ratio, of [seeds, rules, mechanisms, steps]; inf where no mechanism
     differs from another."""
     table = accuracy.mean(axis=0)
-    count = table.shape
-    grand = table.mean(axis=(0, 1))
-    rules = count[1] * ((table.mean(axis=1) - grand) ** 2).sum()
-    mechanisms = count[0] * ((table.mean(axis=0) - grand) ** 2).sum()
+    # a sum of squares is such a variance times the number of rules times that of mechanisms
+    between = [table.mean(axis=others).var(axis=0).sum() for others in (1, 0)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.log(rules) - np.log(mechanisms))
+        rules, mechanisms = np.log(between)
+        return float(rules - mechanisms)
 
 
 FORCED = {"depth": "N", "twice": "2N", "fourfold": "4N"}

@@ -278,18 +278,17 @@ def solved_settings_gap(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
     seeds = [len(each) for each in both]
     if not all(each.size for each in both):
         return Interval(NAN, NAN, NAN, 0)
+    places = np.random.default_rng(0).random((RESAMPLES, max(seeds)))
+    draws = [(places[:, :count] * count).astype(int) for count in seeds]
+    drawn = [_solved_share(each[draw]) for each, draw in zip(both, draws, strict=True)]
+    low, high = np.percentile(drawn[0] - drawn[1], [2.5, 97.5]).tolist()
+    gap = _solved_share(both[0]) - _solved_share(both[1])
+    return Interval(float(gap), low, high, min(seeds))
 
-    def gap(one: Array, other: Array) -> float:
-        """Of the shares of settings that most seeds solve."""
-        return float((one.mean(axis=0) > 0.5).mean() - (other.mean(axis=0) > 0.5).mean())
 
-    chance = np.random.default_rng(0)
-    draws = []
-    for _ in range(RESAMPLES):
-        drawn = chance.random(max(seeds))
-        draws.append(gap(*(each[(drawn[: len(each)] * len(each)).astype(int)] for each in both)))
-    low, high = np.percentile(draws, [2.5, 97.5]).tolist()
-    return Interval(gap(*both), low, high, min(seeds))
+def _solved_share(solved: Array) -> Array:
+    """The share of settings that most seeds solve, of [..., seeds, settings]."""
+    return np.asarray((solved.mean(axis=-2) > 0.5).mean(axis=-1))
 
 
 def ratio_of_soonest(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
