@@ -107,14 +107,9 @@ SEED_AND_SETTING = ["seed", "setting"]
 
 
 def reached(curves: pd.DataFrame, error: float, column: str = "update") -> pd.DataFrame:
-    """[seeds, settings] value of a column when the training error first falls to `error`.
+    """[seeds, settings] update, or computed_steps, when the training error first falls to `error`.
 
     Infinite where it never does.
-
-    Args:
-        curves: as `Evidence.curves` gives them.
-        error: the training error.
-        column: update, or computed_steps.
     """
     every = curves.groupby(SEED_AND_SETTING).size().index
     hits = curves[curves["error"] <= error].groupby(SEED_AND_SETTING)[column].first()

@@ -130,22 +130,15 @@ class Results:
         return replace(cls.read(layout.report, layout.profile), readouts=_readouts(published))
 
     def filtered(self, keep: Callable[[str, pd.DataFrame], pd.DataFrame]) -> Results:
-        """The same with some rows of every table; without a row the experiment is absent.
+        """The same with the rows of every experiment's tables that are to be kept.
 
-        Args:
-            keep: the rows to keep, of an experiment and a table.
+        Without a row the experiment is absent.
         """
-
-        def of_tables(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-            return _with_rows({name: keep(name, rows) for name, rows in tables.items()})
-
-        return replace(
-            self,
-            tables=of_tables(self.tables),
-            curves=of_tables(self.curves),
-            exits=of_tables(self.exits),
-            readouts=of_tables(self.readouts),
+        tables, curves, exits, readouts = (
+            _with_rows({name: keep(name, rows) for name, rows in tables.items()})
+            for tables in (self.tables, self.curves, self.exits, self.readouts)
         )
+        return replace(self, tables=tables, curves=curves, exits=exits, readouts=readouts)
 
     def curves_of(self, experiment: str) -> pd.DataFrame:
         """The training curves of an experiment; no rows where it has none."""
@@ -165,12 +158,8 @@ class Results:
 
     def stand_ins(self, experiments: Sequence[str]) -> list[str]:
         """What stands in for the real data behind these experiments, each said once."""
-        texts = [
-            self.cards[name].what
-            for name in experiments
-            if name in self.cards and self.cards[name].stand_in
-        ]
-        return list(dict.fromkeys(texts))
+        known = [self.cards[name] for name in experiments if name in self.cards]
+        return list(dict.fromkeys(card.what for card in known if card.stand_in))
 
 
 def _readouts(folder: Path) -> dict[str, pd.DataFrame]:

@@ -123,11 +123,8 @@ class Runs:
 def parameters(config: Mapping[str, Any], replica: Replica) -> dict[str, str]:
     """The values that a replica was trained with, by dotted names.
 
-    What is a list for its experiment, its setting and its seed, is the replica's own and has a
-    plain name: tau, seed; so have its options.
-
-    Args:
-        config: the values of its experiment and mechanism.
+    `config` are those of its experiment and mechanism. What is a list there, its setting and its
+    seed, is the replica's own and has a plain name: tau, seed; so have its options.
     """
     mechanism = replica.mechanism
     varied: dict[str, Any] = {MECHANISMS[mechanism].setting: replica.setting, "seed": replica.seed}

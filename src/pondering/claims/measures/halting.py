@@ -242,11 +242,6 @@ def count_of(networks: pd.DataFrame) -> Interval:
 
 
 def mean_over_networks(networks: pd.DataFrame, column: str) -> Interval:
-    """The mean of a column over networks, with the jackknife over seeds; NaN without a network.
-
-    Args:
-        networks: what `Evidence.networks` gives, or some of its rows.
-        column: one of its columns.
-    """
+    """The mean of a column over networks, with the jackknife over seeds; NaN without a network."""
     table = networks.pivot(index="seed", columns=["mechanism", "setting"], values=column)
     return interval(average, table if len(networks) else np.empty((0, 1)))
