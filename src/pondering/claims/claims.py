@@ -83,17 +83,11 @@ class Criterion(Bound):
 
 
 class PaperSize(Entry):
-    """How large an experiment is in the paper.
+    """How large an experiment is in the paper."""
 
-    Args:
-        difficulty: the hardest it evaluates; None: none is compared.
-        updates: those it trains for; None: it does not say.
-        data: what its data card would name as their source; None: data that are no stand-in.
-    """
-
-    difficulty: float | None = None
-    updates: int | None = None
-    data: str | None = None
+    difficulty: float | None = None  # the hardest it evaluates; None: none is compared
+    updates: int | None = None  # those it trains for; None: it does not say
+    data: str | None = None  # as their data card would name them; None: data that are no stand-in
 
 
 class Remark(Entry):

@@ -33,19 +33,15 @@ def require(count: int, minimum: int, what: str) -> None:
 class Evidence:
     """The results of a profile, and which runs a measure looked at.
 
-    Args:
-        results: the results.
-        statuses: "experiment-variant" -> the status of each replica.
-        sizes: experiment -> easiest and hardest difficulty.
-        seeds: of each sweep the fewest seeds that a setting was trained with.
-        missing: in words, what a measure asked for and did not find.
+    `statuses` are of all replicas by "experiment-variant", `sizes` the easiest and the hardest
+    difficulty of an experiment.
     """
 
     results: Results
     statuses: dict[str, pd.Series] = field(default_factory=dict)
     sizes: dict[str, tuple[float, float]] = field(default_factory=dict)
-    seeds: list[int] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)  # of each sweep the fewest of any setting
+    missing: list[str] = field(default_factory=list)  # in words, what was asked for in vain
 
     @property
     def runs(self) -> list[str]:

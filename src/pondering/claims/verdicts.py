@@ -50,29 +50,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim with its verdict and all it rests on.
-
-    Args:
-        claim: what was claimed.
-        verdict: the verdict.
-        reason: which criteria decided it, in a sentence.
-        remark: what is said of it.
-        apart: what is judged apart -> verdict and reason.
-        quantities: everything that was measured, empty where nothing could be.
-        findings: the criteria, one by one.
-        evidence: what was looked at.
-        flips: verdicts that settings about as good as the best would give, a sentence each.
-    """
+    """A claim with its verdict and all it rests on."""
 
     claim: Claim
     verdict: Verdict
-    reason: str
-    remark: Remark
-    apart: dict[str, Decided]
-    quantities: tuple[Quantity, ...]
-    findings: tuple[Finding, ...]
-    evidence: Evidence
-    flips: tuple[str, ...] = ()
+    reason: str  # which criteria decided it, in a sentence
+    remark: Remark  # what is said of it
+    apart: dict[str, Decided]  # of each part that is judged apart
+    quantities: tuple[Quantity, ...]  # all that was measured, empty where nothing could be
+    findings: tuple[Finding, ...]  # the criteria, one by one
+    evidence: Evidence  # what was looked at
+    flips: tuple[str, ...] = ()  # other verdicts that settings about as good as the best would give
 
 
 def from_seed(results: Results, first: int, repeated: int | None) -> Results:
@@ -151,31 +139,26 @@ def _judged(claim: Claim, results: Results) -> Judgement:
     except InsufficientError as problem:
         found = dict.fromkeys(names, _found("too small to tell", str(problem)))
     else:
-        findings = tuple(f for each in claim.criteria for f in _findings(claim, each, quantities))
+        findings = tuple(_findings(claim, quantities))
         found = {each: _decided(each, claim, evidence, quantities, findings) for each in names}
     verdict, reason = found.pop("")
     remark = words.remark(claim, results.profile, verdict, reason, quantities)
     return Judgement(claim, verdict, reason, remark, found, quantities, findings, evidence)
 
 
-def _findings(claim: Claim, name: str, quantities: Sequence[Quantity]) -> list[Finding]:
-    """How the criterion of a quantity fares, in every task or mechanism that it was measured of."""
-    criterion, core = claim.criteria[name], name in claim.core
-    found = [
-        Finding(
-            f"{each.part}: {each.label}" if each.part else each.label,
-            quantity_text(each),
-            criterion.words(each.unit),
-            outcome(criterion, each),
-            core,
-            claim.apart_of(each),
-        )
-        for each in quantities
-        if each.name == name
-    ]
-    asked = ["", *(claim.apart if core else ())]
-    lacking = [apart for apart in asked if not any(each.apart == apart for each in found)]
-    return found + [Finding(name, "not measured", "", "not measured", core, a) for a in lacking]
+def _findings(claim: Claim, quantities: Sequence[Quantity]) -> Iterator[Finding]:
+    """How every criterion fares, in each task or mechanism that its quantity was measured of."""
+    for name, criterion in claim.criteria.items():
+        core, parts = name in claim.core, set[str]()
+        for each in (each for each in quantities if each.name == name):
+            apart, needed = claim.apart_of(each), criterion.words(each.unit)
+            parts.add(apart)
+            label = ": ".join(filter(None, (each.part, each.label)))
+            fares = outcome(criterion, each)
+            yield Finding(label, quantity_text(each), needed, fares, core, apart)
+        for apart in ["", *(claim.apart if core else ())]:
+            if apart not in parts:
+                yield Finding(name, "not measured", "", "not measured", core, apart)
 
 
 def outcome(criterion: Criterion, quantity: Quantity) -> Outcome:

@@ -34,27 +34,17 @@ CURVE_COLUMNS = (
 
 @dataclass(frozen=True)
 class Card:
-    """What a data card says of an experiment: all that figures and pages know of its task.
+    """What a data card says of an experiment: all that figures and pages know of its task."""
 
-    Args:
-        what: the data in a few words; source: where they come from.
-        stand_in: whether they stand in for those of the paper.
-        title, question: what the pages call it, and what it asks.
-        unit: of an error.
-        worst_error: of a replica that diverged; 1 where an error is a share of examples.
-        splits: split -> what it tests on.
-        difficulty: split -> what its difficulties count.
-    """
-
-    what: str
-    stand_in: bool
-    title: str
-    question: str
-    unit: str
-    worst_error: float
-    splits: dict[str, str]
-    difficulty: dict[str, str]
-    source: str
+    what: str  # the data in a few words
+    stand_in: bool  # whether they stand in for those of the paper
+    title: str  # what the pages call it
+    question: str  # what it asks
+    unit: str  # of an error
+    worst_error: float  # of a replica that diverged; 1 where an error is a share of examples
+    splits: dict[str, str]  # split -> what it tests on
+    difficulty: dict[str, str]  # split -> what its difficulties count
+    source: str  # where the data come from
 
     @property
     def is_share(self) -> bool:
@@ -74,26 +64,19 @@ class Card:
 
 @dataclass(frozen=True)
 class Results:
-    """What one profile has produced so far; experiments without files are absent.
+    """What one profile has produced so far, by experiment; those without files are absent.
 
-    Args:
-        profile: quick, reduced or paper.
-        tables: experiment -> tidy evaluation rows.
-        curves: experiment -> training curves of all its mechanisms.
-        traces: experiment -> single sequences, texts and images step by step; of kind "mixed",
-            sequences whose vectors differ in difficulty.
-        cards: experiment -> data card.
-        exits: experiment -> error and steps by every exit rule.
-        readouts: experiment -> published errors by four readouts, as of v1.
+    Traces are single sequences, texts and images step by step; of kind "mixed", sequences whose
+    vectors differ in difficulty.
     """
 
-    profile: str
-    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
-    curves: dict[str, pd.DataFrame] = field(default_factory=dict)
+    profile: str  # quick, reduced or paper
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)  # tidy evaluation rows
+    curves: dict[str, pd.DataFrame] = field(default_factory=dict)  # of all mechanisms
     traces: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     cards: dict[str, Card] = field(default_factory=dict)
-    exits: dict[str, pd.DataFrame] = field(default_factory=dict)
-    readouts: dict[str, pd.DataFrame] = field(default_factory=dict)
+    exits: dict[str, pd.DataFrame] = field(default_factory=dict)  # error, steps by every exit rule
+    readouts: dict[str, pd.DataFrame] = field(default_factory=dict)  # by four readouts, as of v1
 
     @classmethod
     def read(cls, folder: Path, profile: str) -> Results:

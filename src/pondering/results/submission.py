@@ -70,13 +70,7 @@ def load(paths: Sequence[Path], cards: Sequence[Path], profile: str) -> Results:
 
 
 def check(path: Path, rows: pd.DataFrame, experiment: str, card: Card | None) -> None:
-    """Refuse a table that the measures would misread.
-
-    Args:
-        path: its file, for the message.
-        rows: its cells, as words.
-        experiment: what it is a table of.
-        card: of its data.
+    """Refuse a table of an experiment, its cells as words, that the measures would misread.
 
     Raises:
         UserError: one line with file, line and column.
