@@ -63,15 +63,10 @@ class Bound(Entry):
 
 
 class Criterion(Bound):
-    """A bound that must hold, and how much hangs on it.
+    """A bound that must hold, and how much hangs on it."""
 
-    Args:
-        by: whether the estimate must meet it, or the whole 95% interval.
-        partly: a weaker bound; two of a bound on both sides.
-    """
-
-    by: Literal["estimate", "interval"] = "interval"
-    partly: float | Limits | None = None
+    by: Literal["estimate", "interval"] = "interval"  # what must meet it; of an interval the whole
+    partly: float | Limits | None = None  # a weaker bound; two of a bound on both sides
 
     def weaker(self) -> Limits:
         """The limits of the weaker bound; its own without one."""
@@ -94,15 +89,12 @@ class Remark(Entry):
     """What is said of the published verdict where it is `verdict`: why, and what would change it.
 
     `quantities.in_words` says what stands in braces.
-
-    Args:
-        cause: what made the result so, as far as was found. The brief view leaves it out.
     """
 
     verdict: Verdict
     why: Text
     change: Text
-    cause: str = ""
+    cause: str = ""  # what made the result so, as far as was found; the brief view leaves it out
 
 
 Measure = Annotated[

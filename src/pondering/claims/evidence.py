@@ -121,10 +121,8 @@ class Evidence:
         """The plain network: the fixed repeat with rho = 1."""
         try:
             return self.sweep(experiment, "repeat", at_most=1)
-        except InsufficientError as problem:
-            raise self.not_run(
-                f"{experiment} has no runs of the plain network (rho 1)"
-            ) from problem
+        except InsufficientError:
+            raise self.not_run(f"{experiment} has no runs of the plain network (rho 1)") from None
 
     def variants(self, experiment: str, mechanism: str) -> list[str]:
         """A mechanism as the table of an experiment writes it: without options, and with any.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -89,20 +89,18 @@ class Results:
             UserError: a file cannot be parsed, lacks a column or holds text where a number belongs.
         """
 
-        def files(pattern: str) -> list[Path]:
-            return sorted(folder.glob(pattern))
-
-        curves = {}
-        for of_one in files("curves/*"):
-            if tables := _tables(sorted(of_one.glob("*.csv")), CURVE_COLUMNS):
-                curves[of_one.name] = pd.concat(tables.values(), ignore_index=True)
+        curves = {
+            path.name: pd.concat(tables.values(), ignore_index=True)
+            for path in sorted(folder.glob("curves/*"))
+            if (tables := _tables(path.glob("*.csv"), CURVE_COLUMNS))
+        }
         return cls(
             profile,
-            _tables(files("tables/*.csv"), TABLE_COLUMNS),
+            _tables(folder.glob("tables/*.csv"), TABLE_COLUMNS),
             curves,
-            {path.stem: read_traces(path) for path in files("traces/*.json")},
-            {path.stem: read_card(path) for path in files("cards/*.json")},
-            _tables(files("exits/*.csv"), EXIT_COLUMNS),
+            {path.stem: read_traces(path) for path in sorted(folder.glob("traces/*.json"))},
+            {path.stem: read_card(path) for path in sorted(folder.glob("cards/*.json"))},
+            _tables(folder.glob("exits/*.csv"), EXIT_COLUMNS),
             _readouts(folder),
         )
 
@@ -147,13 +145,13 @@ class Results:
 
 def _readouts(folder: Path) -> dict[str, pd.DataFrame]:
     """The audits of the readout below a results folder, by experiment; v1 wrote them."""
-    found = _tables(sorted(folder.glob("frozen/*-readout.csv")), READOUT_COLUMNS)
+    found = _tables(folder.glob("frozen/*-readout.csv"), READOUT_COLUMNS)
     return {name.removesuffix("-readout"): rows for name, rows in found.items()}
 
 
-def _tables(paths: list[Path], columns: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """By the names of their files; one that holds no row yet is left out."""
-    return _with_rows({path.stem: read_table(path, columns) for path in paths})
+def _tables(paths: Iterable[Path], columns: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """By the names of their files, in order; one that holds no row yet is left out."""
+    return _with_rows({path.stem: read_table(path, columns) for path in sorted(paths)})
 
 
 def _with_rows(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:

@@ -37,14 +37,7 @@ def client() -> MlflowClient:
 
 
 class Runs:
-    """The runs of one experiment in one profile.
-
-    Attributes:
-        client: MLflow's.
-        id: that of MLflow's experiment.
-        parent: the id of the experiment's own run.
-        digest: of the results that were loaded last; None: of none.
-    """
+    """The runs of one experiment in one profile; `id` is that of MLflow's experiment."""
 
     def __init__(self, client: MlflowClient, profile: str, experiment: str) -> None:
         self.client = client
@@ -66,8 +59,8 @@ class Runs:
             if known
             else client.create_run(self.id, tags={"kind": "experiment"}, run_name=experiment)
         )
-        self.parent = parent.info.run_id
-        self.digest = parent.data.tags.get("digest")
+        self.parent = parent.info.run_id  # the experiment's own run
+        self.digest = parent.data.tags.get("digest")  # of the results that were loaded last, if any
 
     @cached_property
     def replicas(self) -> dict[str, Run]:
