@@ -22,7 +22,6 @@ CURVES = ("loss", "error", "ponder_time", "remainder")
 PARENT = "mlflow.parentRunId"
 POINTS = 100  # of a curve: as many as a screen shows
 Row = Mapping[str, Any]
-NOTHING: Mapping[str, Any] = {}
 
 
 def client() -> MlflowClient:
@@ -86,8 +85,8 @@ class Runs:
         self,
         run: Run,
         rows: Sequence[Row],
-        tested: Mapping[str, float] = NOTHING,
-        values: Mapping[str, str] = NOTHING,
+        tested: Mapping[str, float] = {},
+        values: Mapping[str, str] = {},
     ) -> None:
         """Write the finite values of curve rows, thinned to `POINTS`, of a test, and parameters."""
         now, stride = int(1000 * time.time()), -(-len(rows) // POINTS) or 1
