@@ -16,7 +16,7 @@ def main(profile: str) -> None:
     with stage():  # imports take seconds; stage() handles Ctrl-C during them
         from pondering.data.encoding import encodings
         from pondering.report.pages import write_pages
-        from pondering.track import load_if_open
+        from pondering.track.writer import load_if_open
 
         verdicts = write_pages(Path(), profile, encodings())
         load_if_open(profile)

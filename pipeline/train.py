@@ -14,13 +14,13 @@ from pondering.project.command import stage
 def main(profile: str, experiment: str, mechanism: tuple[str, ...]) -> None:
     """Train what is not in data/replicas, from the last checkpoint if there is one."""
     with stage():  # imports take seconds; stage() handles Ctrl-C during them
-        from pondering import track
         from pondering.data.frozen import card
         from pondering.params.read import load_params
+        from pondering.track.writer import live
         from pondering.train.stage import run
 
         params = load_params(profile=profile)
-        with track.live(params, experiment) as listen:
+        with live(params, experiment) as listen:
             run(params, experiment, mechanism, listen)
         card(params, experiment)
 

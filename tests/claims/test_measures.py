@@ -14,14 +14,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.claim_cases import CASES
-from support.claim_tables import curve, results, rows, step, trace
+from support.claim_tables import curve, results, rows
 
 from pondering.claims import frames
 from pondering.claims.claims import load_register
 from pondering.claims.evidence import Evidence, InsufficientError
-from pondering.claims.measures.difficulty import _within
+from pondering.claims.measures.difficulty import correlation_within
 from pondering.claims.measures.methods import ratio_of_soonest
-from pondering.claims.measures.text import characters
+from pondering.claims.measures.text import deviations
 from pondering.claims.quantities import Quantity
 from pondering.results.results import Results
 from pondering.results.statistics import Interval
@@ -171,11 +171,13 @@ def test_a_ratio_of_spreads_has_a_smallest_denominator() -> None:
 
 
 def test_tracking_takes_the_means_of_each_sequence_off() -> None:
-    """[sums, (digits, steps)]; constant steps track by 0, equal digits by NaN."""
-    low, high = np.array([[2.0, 1.0], [4.0, 3.0]]), np.array([[2.0, 9.0], [4.0, 11.0]])
-    assert _within([low, high[:0], high]) == pytest.approx(1)
-    assert _within([low * [1, 0], high * [1, 0]]) == 0
-    assert math.isnan(_within([low * [0, 1]]))
+    """Constant steps track by 0, equal digits by NaN."""
+    sums = pd.DataFrame({
+        "sequence": [0, 0, 2, 2], "digits": [2, 4, 2, 4], "ponder_time": [1.0, 3.0, 9.0, 11.0]
+    })  # fmt: skip
+    assert correlation_within(sums) == pytest.approx(1)
+    assert correlation_within(sums.assign(ponder_time=0.0)) == 0
+    assert math.isnan(correlation_within(sums.assign(digits=2)))
 
 
 def test_a_setting_that_has_not_learned_has_no_line_and_no_tracking() -> None:
@@ -211,5 +213,5 @@ def test_seeds_of_one_penalty_alone_do_not_count_where_penalties_are_compared() 
 
 
 def test_a_window_of_constant_steps_has_no_deviations() -> None:
-    window = trace("text", [step("a", "b", 2.0, kind="letter"), step("b", "", 2.0, kind="letter")])
-    assert characters({0: [window]})["ponder"].tolist() == [0, 0]
+    window = pd.DataFrame({"seed": 0, "sequence": 0, "ponder_time": [2.0, 2.0]})
+    assert deviations(window).tolist() == [0, 0]

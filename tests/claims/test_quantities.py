@@ -28,7 +28,7 @@ T15 = 2.131450
 def mean(sample: np.ndarray) -> Interval:
     """The mean over [windows, seeds], NaN left out."""
     window, seed = (places.ravel() for places in np.indices(sample.shape))
-    rows = pd.DataFrame({"window": window, "seed": seed, "value": sample.ravel()})
+    rows = pd.DataFrame({"sequence": window, "seed": seed, "value": sample.ravel()})
     return over_windows_and_seeds(lambda rows: rows["value"].mean(), rows)
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import pandas as pd
 
-from pondering import track
 from pondering.project.paths import PUBLISHED, Layout
+from pondering.track.writer import live
 
 POINTS = range(1, 6)
 SETTINGS = (0.001, 0.01)
@@ -65,7 +65,7 @@ def train(points: Sequence[int] = POINTS, pause: Callable[[], object] = lambda: 
     """Log these points, and call `pause` after each; without the last point it is killed."""
     config = SimpleNamespace(of_mechanism=lambda mechanism: CONFIG)
     params: Any = SimpleNamespace(profile="quick", experiment=lambda name: config)
-    with track.live(params, "parity") as listen:
+    with live(params, "parity") as listen:
         for point in points:
             listen(rows(point))
             pause()

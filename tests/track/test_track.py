@@ -14,9 +14,9 @@ import pytest
 from support import tiny
 from support import tracked_stage as stage
 
-from pondering import track
 from pondering.params.replica import Replica
 from pondering.project.paths import PUBLISHED, Layout
+from pondering.track.writer import load_if_open
 
 ONE = "act, tau 0.001, seed 0"
 ALL = {f"act, tau {setting:g}, seed {seed}" for setting, seed in stage.REPLICAS}
@@ -193,13 +193,13 @@ def test_results_are_loaded_once_with_metrics_data_and_files(results: Path) -> N
 def test_a_logged_training_keeps_its_runs_and_gets_test_errors(results: Path) -> None:
     stage.train()
     before = {name: run.info.run_id for name, run in runs().items()}
-    track.load_if_open("quick")
+    load_if_open("quick")
     assert {name: run.info.run_id for name, run in runs().items()} == before
     assert runs()[ONE].data.metrics["test_error"] == pytest.approx(0.2)
     assert points(runs()[ONE]) == CURVE
     curves = Layout(results, "quick", PUBLISHED).curves("parity", "act")
     curves.write_text(curves.read_text().replace("act,0.001,0,50,0.2,", "act,0.001,0,50,0.3,"))
-    track.load_if_open("quick")  # trained again without MLflow
+    load_if_open("quick")  # trained again without MLflow
     after = {name: run.info.run_id for name, run in runs().items()}
     assert {name for name in after if after[name] != before[name]} == {ONE}
     assert points(runs()[ONE])[-1] == (50, 0.3)
@@ -235,12 +235,12 @@ def test_without_tracking_or_a_database_nothing_is_written(
     content = database.read_bytes()
     monkeypatch.setenv("PONDERING_TRACKING", "off")
     stage.train()
-    track.load_if_open("quick")
+    load_if_open("quick")
     assert database.read_bytes() == content
     database.unlink()
     monkeypatch.delenv("PONDERING_TRACKING")
     stage.train()
-    track.load_if_open("quick")
+    load_if_open("quick")
     assert list(project.iterdir()) == []
 
 

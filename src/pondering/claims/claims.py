@@ -6,15 +6,15 @@ import inspect
 import math
 from collections.abc import Callable
 from datetime import date
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    ImportString,
     TypeAdapter,
     ValidationError,
     model_validator,
@@ -64,15 +64,10 @@ class Bound(Entry):
 
 
 class Criterion(Bound):
-    """A bound that must hold, and how much hangs on it.
+    """A bound that must hold, and how much hangs on it."""
 
-    Args:
-        by: whether the estimate must meet it, or the whole 95% interval.
-        partly: a weaker bound; two of a bound on both sides.
-    """
-
-    by: Literal["estimate", "interval"] = "interval"
-    partly: float | Limits | None = None
+    by: Literal["estimate", "interval"] = "interval"  # what must meet it; of an interval the whole
+    partly: float | Limits | None = None  # a weaker bound; two of a bound on both sides
 
     def weaker(self) -> Limits:
         """The limits of the weaker bound; its own without one."""
@@ -84,42 +79,29 @@ class Criterion(Bound):
 
 
 class PaperSize(Entry):
-    """How large an experiment is in the paper.
+    """How large an experiment is in the paper."""
 
-    Args:
-        difficulty: the hardest it evaluates; None: none is compared.
-        updates: those it trains for; None: it does not say.
-        data: what its data card would name as their source; None: data that are no stand-in.
-    """
-
-    difficulty: float | None = None
-    updates: int | None = None
-    data: str | None = None
+    difficulty: float | None = None  # the hardest it evaluates; None: none is compared
+    updates: int | None = None  # those it trains for; None: it does not say
+    data: str | None = None  # as their data card would name them; None: data that are no stand-in
 
 
 class Remark(Entry):
     """What is said of the published verdict where it is `verdict`: why, and what would change it.
 
     `quantities.in_words` says what stands in braces.
-
-    Args:
-        cause: what made the result so, as far as was found. The brief view leaves it out.
     """
 
     verdict: Verdict
     why: Text
     change: Text
-    cause: str = ""
+    cause: str = ""  # what made the result so, as far as was found; the brief view leaves it out
 
 
-def _measure_named(name: str) -> Callable[..., Measured]:
-    """The function of `pondering.claims.measures`, named as penalty.error_with_and_without."""
-    try:
-        module, _, function = name.partition(".")
-        found = getattr(import_module(f"pondering.claims.measures.{module}"), function)
-    except (ImportError, AttributeError):
-        raise ValueError(f"no {name!r} in pondering.claims.measures") from None
-    return cast(Callable[..., Measured], found)
+Measure = Annotated[
+    ImportString[Callable[..., Measured]], BeforeValidator("pondering.claims.measures.{}".format)
+]
+"""A function of `pondering.claims.measures`, named as penalty.error_with_and_without."""
 
 
 class Claim(Entry):
@@ -158,7 +140,7 @@ class Claim(Entry):
     statement: Text
     paper_value: Text
     measured: str = ""
-    measure: Annotated[Callable[..., Measured], BeforeValidator(_measure_named)]
+    measure: Measure
     arguments: dict[str, str | int | float | tuple[str | int | float, ...]]
     chooses: tuple[str, ...] = ()
     core: dict[str, tuple[Unit, Text, Criterion]] = Field(min_length=1)
@@ -188,9 +170,7 @@ class Claim(Entry):
         Raises:
             NotRunError, InsufficientError: they cannot be measured.
         """
-        every = self.core | self.further | self.beside
-        texts = {name: (unit, label) for name, (unit, label, *_) in every.items()}
-        return quantities_of(self._found_in(evidence), texts)
+        return quantities_of(self._found_in(evidence), self.core | self.further | self.beside)
 
     @property
     def criteria(self) -> dict[str, Criterion]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
@@ -34,19 +33,15 @@ def require(count: int, minimum: int, what: str) -> None:
 class Evidence:
     """The results of a profile, and which runs a measure looked at.
 
-    Args:
-        results: the results.
-        statuses: "experiment-variant" -> the status of each replica.
-        sizes: experiment -> easiest and hardest difficulty.
-        seeds: of each sweep the fewest seeds that a setting was trained with.
-        missing: in words, what a measure asked for and did not find.
+    `statuses` are of all replicas by "experiment-variant", `sizes` the easiest and the hardest
+    difficulty of an experiment.
     """
 
     results: Results
     statuses: dict[str, pd.Series] = field(default_factory=dict)
     sizes: dict[str, tuple[float, float]] = field(default_factory=dict)
-    seeds: list[int] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)  # of each sweep the fewest of any setting
+    missing: list[str] = field(default_factory=list)  # in words, what was asked for in vain
 
     @property
     def runs(self) -> list[str]:
@@ -86,7 +81,6 @@ class Evidence:
         """The evaluation of one mechanism; PonderNet by its sampled prediction, as in its paper.
 
         Args:
-            experiment: the task.
             mechanism: as tables write it: act, or a variant as pondernet[epsilon=0.05].
             split: of the evaluation; None: the split that counts.
             above, at_most: the settings that a claim is about.
@@ -127,10 +121,8 @@ class Evidence:
         """The plain network: the fixed repeat with rho = 1."""
         try:
             return self.sweep(experiment, "repeat", at_most=1)
-        except InsufficientError as problem:
-            raise self.not_run(
-                f"{experiment} has no runs of the plain network (rho 1)"
-            ) from problem
+        except InsufficientError:
+            raise self.not_run(f"{experiment} has no runs of the plain network (rho 1)") from None
 
     def variants(self, experiment: str, mechanism: str) -> list[str]:
         """A mechanism as the table of an experiment writes it: without options, and with any.
@@ -138,7 +130,7 @@ class Evidence:
         Raises:
             NotRunError: the experiment has no such runs.
         """
-        there = dict.fromkeys(map(str, self.table(experiment)["mechanism"]))
+        there = self.table(experiment)["mechanism"].unique()
         found = [name for name in there if read_variant(name)[0] == mechanism]
         if not found:
             raise self.not_run(f"{experiment} has no runs of {mechanism}")
@@ -186,13 +178,8 @@ class Evidence:
     def curves(self, experiment: str, mechanism: str, until: float = math.inf) -> pd.DataFrame:
         """The training curves of one mechanism in order of update; a diverged stretch is all wrong.
 
-        Args:
-            experiment: the task.
-            mechanism: as tables write it.
-            until: rows after this update are left out, to compare equally long trainings.
-
-        Returns:
-            Rows as in the curves' files; none where there are no curves.
+        Rows are as in the curves' files; none where there are no curves. Those after the update
+        `until` are left out, to compare equally long trainings.
         """
         frame = self.results.curves_of(experiment)
         rows = frame[(frame["mechanism"] == mechanism) & (frame["update"] <= until)]
@@ -208,17 +195,21 @@ class Evidence:
         known = frame[frame["mechanism"].isin([*mechanisms])]
         return float(known.groupby("mechanism")["update"].max().min()) if len(known) else 0.0
 
-    def traces(self, experiment: str, kind: str) -> dict[int, list[dict[str, Any]]]:
-        """Single sequences that ACT was traced on, by seed.
+    def traces(self, experiment: str, kind: str) -> pd.DataFrame:
+        """Every step of the sequences of a kind (text, mixed) that ACT was traced on.
 
-        Args:
-            experiment: the task.
-            kind: text, mixed and so on, as the traces say it.
+        Returns:
+            seed, setting, sequence (counted for each seed), and the columns of the trace; empty
+            where there is none.
         """
-        found = self.results.act_traces(experiment, kind)
-        if not found:
+        every = [
+            pd.DataFrame(trace["steps"]).assign(seed=seed, setting=trace["setting"], sequence=place)
+            for seed, several in self.results.act_traces(experiment, kind).items()
+            for place, trace in enumerate(several)
+        ]
+        if not every:
             self.not_run(f"{experiment} has no traces of act ({kind})")
-        return found
+        return pd.concat(every, ignore_index=True) if every else pd.DataFrame()
 
     def not_run(self, what: str) -> NotRunError:
         """Remember what is missing, and give the error that says so, to be raised or not."""

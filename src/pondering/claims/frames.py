@@ -49,11 +49,7 @@ def difference(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def best(rows: pd.DataFrame) -> float:
-    """The best setting of a mechanism, chosen as the pages choose it.
-
-    Args:
-        rows: of one mechanism, as `Evidence.sweep` gives them.
-    """
+    """The best setting of a mechanism, whose rows these are, chosen as the pages choose it."""
     return near_best(rows)[0]
 
 
@@ -61,9 +57,6 @@ def near_best(rows: pd.DataFrame) -> list[float]:
     """The settings whose mean error is within one standard error of the lowest, the best first.
 
     The standard error is that of the best setting over its seeds. Of one seed the best alone.
-
-    Args:
-        rows: of one mechanism, as `Evidence.sweep` gives them.
     """
     means = ranked(per_seed(rows))
     error, spread = means.loc[0, ["error", "error_se"]]
@@ -114,14 +107,9 @@ SEED_AND_SETTING = ["seed", "setting"]
 
 
 def reached(curves: pd.DataFrame, error: float, column: str = "update") -> pd.DataFrame:
-    """[seeds, settings] value of a column when the training error first falls to `error`.
+    """[seeds, settings] update, or computed_steps, when the training error first falls to `error`.
 
     Infinite where it never does.
-
-    Args:
-        curves: as `Evidence.curves` gives them.
-        error: the training error.
-        column: update, or computed_steps.
     """
     every = curves.groupby(SEED_AND_SETTING).size().index
     hits = curves[curves["error"] <= error].groupby(SEED_AND_SETTING)[column].first()
@@ -130,9 +118,8 @@ def reached(curves: pd.DataFrame, error: float, column: str = "update") -> pd.Da
 
 def mean_error(curves: pd.DataFrame) -> pd.DataFrame:
     """[seeds, settings] error averaged over training, by straight lines between logged updates."""
-    found = {replica: _area(curve) for replica, curve in curves.groupby(SEED_AND_SETTING)}
-    index = pd.MultiIndex.from_tuples(found, names=SEED_AND_SETTING)
-    return pd.Series(found.values(), index, dtype=float).unstack()
+    replicas = curves.groupby(SEED_AND_SETTING)[["update", "error"]]
+    return replicas.apply(_area).astype(float).unstack()
 
 
 def computed(curves: pd.DataFrame) -> pd.DataFrame:

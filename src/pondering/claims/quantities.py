@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +22,8 @@ LIMITS: dict[Unit, tuple[float, float]] = {
 Measured = dict[str, Interval]
 """What a measure gives, by the name of the quantity, or by "NAME, PART" where it is of several
 tasks or mechanisms."""
-Texts = Mapping[str, tuple[Unit, str]]
-"""Quantity -> unit and label."""
+Texts = Mapping[str, tuple[Any, ...]]
+"""Quantity -> unit, label, and its bound if it has one."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,7 @@ class Quantity:
 def quantities_of(found: Measured, texts: Texts) -> tuple[Quantity, ...]:
     """What a measure gave, with the texts that its claim has for it.
 
-    Args:
-        found: by the measure.
-        texts: of the claim. A `*` stands for any letters, the same in the name of a quantity and in
-            its label.
+    A `*` in a text stands for any letters, the same in the name of a quantity and in its label.
     """
     every = []
     for key, each in found.items():
@@ -65,20 +63,17 @@ def quantities_of(found: Measured, texts: Texts) -> tuple[Quantity, ...]:
 
 def _text(name: str, texts: Texts) -> tuple[Unit, str]:
     """Unit and label of a quantity, by the first name that fits it."""
-    for known, (unit, label) in texts.items():
-        before, star, after = known.partition("*")
-        if name == known or (star and name.startswith(before) and name.endswith(after)):
-            letters = name[len(before) : len(name) - len(after)]
-            return unit, label.replace("*", letters.replace("-", "\N{MINUS SIGN}"))
+    for known, (unit, label, *_) in texts.items():
+        if found := re.fullmatch(known.replace("*", "(.*)"), name):
+            letters = "".join(found.groups()).replace("-", "\N{MINUS SIGN}")
+            return unit, label.replace("*", letters)
     raise KeyError(f"{name} has no label in claims.yaml")
 
 
 def parted(found: Measured, part: str) -> Measured:
     """The same, of a part of the claim; a part that a name has already stands behind it."""
-    if not part:
-        return found
-    names = (name.split(", ", 1) for name in found)
-    keys = [", ".join([name, part, *more]) for name, *more in names]
+    names = (key.partition(", ") for key in found)
+    keys = [", ".join(filter(None, (name, part, more))) for name, _, more in names]
     return dict(zip(keys, found.values(), strict=True))
 
 

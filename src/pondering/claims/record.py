@@ -14,11 +14,7 @@ from pondering.results.results import Results
 
 
 def claims_json(judgements: Sequence[Judgement], results: Results) -> dict[str, Any]:
-    """The verdicts as plain data for claims.json; equal results give equal data.
-
-    Args:
-        judgements: what `judge_all` returned.
-        results: the results they were judged on.
+    """The verdicts on results as plain data for claims.json; equal results give equal data.
 
     Returns:
         profile, experiments, those unfinished, verdicts (id -> yes, no or undecided), claims.

@@ -9,7 +9,7 @@ tell if it was smaller. A part of a claim that is judged apart has its own crite
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -50,29 +50,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim with its verdict and all it rests on.
-
-    Args:
-        claim: what was claimed.
-        verdict: the verdict.
-        reason: which criteria decided it, in a sentence.
-        remark: what is said of it.
-        apart: what is judged apart -> verdict and reason.
-        quantities: everything that was measured, empty where nothing could be.
-        findings: the criteria, one by one.
-        evidence: what was looked at.
-        flips: verdicts that settings about as good as the best would give, a sentence each.
-    """
+    """A claim with its verdict and all it rests on."""
 
     claim: Claim
     verdict: Verdict
-    reason: str
-    remark: Remark
-    apart: dict[str, Decided]
-    quantities: tuple[Quantity, ...]
-    findings: tuple[Finding, ...]
-    evidence: Evidence
-    flips: tuple[str, ...] = ()
+    reason: str  # which criteria decided it, in a sentence
+    remark: Remark  # what is said of it
+    apart: dict[str, Decided]  # of each part that is judged apart
+    quantities: tuple[Quantity, ...]  # all that was measured, empty where nothing could be
+    findings: tuple[Finding, ...]  # the criteria, one by one
+    evidence: Evidence  # what was looked at
+    flips: tuple[str, ...] = ()  # other verdicts that settings about as good as the best would give
 
 
 def from_seed(results: Results, first: int, repeated: int | None) -> Results:
@@ -96,15 +84,9 @@ def judge_all(claims: Iterable[Claim], results: Results) -> tuple[Judgement, ...
 
 
 def judge(claim: Claim, results: Results) -> Judgement:
-    """Judge one claim, and again with other settings where it chooses the best.
+    """Judge one claim by a profile's results, and again with other settings where it chooses.
 
-    Args:
-        claim: what is claimed, with every threshold.
-        results: the tables, curves, traces and cards of one profile.
-
-    Returns:
-        The verdict with estimates, intervals, seeds and runs. What can be measured is reported
-        even where it cannot be judged.
+    What can be measured is reported even where it cannot be judged.
     """
     if claim.judged_in(results.profile):
         results = from_seed(results, claim.fresh_from, claim.repeated_from)
@@ -157,31 +139,26 @@ def _judged(claim: Claim, results: Results) -> Judgement:
     except InsufficientError as problem:
         found = dict.fromkeys(names, _found("too small to tell", str(problem)))
     else:
-        findings = tuple(f for each in claim.criteria for f in _findings(claim, each, quantities))
+        findings = tuple(_findings(claim, quantities))
         found = {each: _decided(each, claim, evidence, quantities, findings) for each in names}
     verdict, reason = found.pop("")
     remark = words.remark(claim, verdict, reason, quantities)
     return Judgement(claim, verdict, reason, remark, found, quantities, findings, evidence)
 
 
-def _findings(claim: Claim, name: str, quantities: Sequence[Quantity]) -> list[Finding]:
-    """How the criterion of a quantity fares, in every task or mechanism that it was measured of."""
-    criterion, core = claim.criteria[name], name in claim.core
-    found = [
-        Finding(
-            f"{each.part}: {each.label}" if each.part else each.label,
-            quantity_text(each),
-            criterion.words(each.unit),
-            outcome(criterion, each),
-            core,
-            claim.apart_of(each),
-        )
-        for each in quantities
-        if each.name == name
-    ]
-    asked = ["", *(claim.apart if core else ())]
-    lacking = [apart for apart in asked if not any(each.apart == apart for each in found)]
-    return found + [Finding(name, "not measured", "", "not measured", core, a) for a in lacking]
+def _findings(claim: Claim, quantities: Sequence[Quantity]) -> Iterator[Finding]:
+    """How every criterion fares, in each task or mechanism that its quantity was measured of."""
+    for name, criterion in claim.criteria.items():
+        core, parts = name in claim.core, set[str]()
+        for each in (each for each in quantities if each.name == name):
+            apart, needed = claim.apart_of(each), criterion.words(each.unit)
+            parts.add(apart)
+            label = ": ".join(filter(None, (each.part, each.label)))
+            fares = outcome(criterion, each)
+            yield Finding(label, quantity_text(each), needed, fares, core, apart)
+        for apart in ["", *(claim.apart if core else ())]:
+            if apart not in parts:
+                yield Finding(name, "not measured", "", "not measured", core, apart)
 
 
 def outcome(criterion: Criterion, quantity: Quantity) -> Outcome:
@@ -215,12 +192,12 @@ def _decided(
     findings: Sequence[Finding],
 ) -> Decided:
     """The verdict on the claim itself, or on a part that is judged apart."""
-    paper, others = claim.paper_size, {*claim.apart.values()}
-    included = [claim.apart[apart]] if apart else [name for name in paper if name not in others]
-    sizes = {name: paper[name] for name in included}
+    part_of = {experiment: part for part, experiment in claim.apart.items()}
+    sizes = {name: x for name, x in claim.paper_size.items() if part_of.get(name, "") == apart}
+    own = {each.name: each for each in reversed(quantities) if claim.apart_of(each) == apart}
     return (
         _obstacle(claim, evidence)
-        or _unmet(apart, claim, evidence, sizes, quantities)
+        or _unmet(claim, evidence, sizes, own)
         or _verdict([each for each in findings if each.apart == apart], sizes, evidence)
     )
 
@@ -239,35 +216,29 @@ def _obstacle(claim: Claim, evidence: Evidence) -> Decided | None:
 
 
 def _unmet(
-    apart: str,
-    claim: Claim,
-    evidence: Evidence,
-    sizes: words.Sizes,
-    quantities: Sequence[Quantity],
+    claim: Claim, evidence: Evidence, sizes: words.Sizes, quantities: Mapping[str, Quantity]
 ) -> Decided | None:
     """The verdict by the first precondition that is not met, or None."""
     smaller = "here" if claim.ours else words.smaller(sizes, evidence)
     asked = [(False, each) for each in claim.hard.items() if smaller]
     asked += [(True, each) for each in claim.learned.items()]
     for learned, (name, condition) in asked:
-        candidates = (each for each in quantities if claim.apart_of(each) == apart)
-        quantity = next((each for each in candidates if each.name == name), None)
-        if quantity is None or math.isnan(quantity.value):
-            if evidence.missing:
-                return _missing(evidence)
-            if not learned:
-                return "too small to tell", f"Could not be measured: {name}."
-            found = f"{name} could not be measured."
-        elif condition.met(quantity.value):
+        quantity = quantities.get(name)
+        if quantity and condition.met(quantity.value):
             continue
+        if quantity and not math.isnan(quantity.value):
+            unit = quantity.unit
+            value, needed = number_text(quantity.value, unit), condition.words(unit)
+            found = f"{quantity.label}, {value}, where {needed} is needed."
+        elif evidence.missing:
+            return _missing(evidence)
+        elif not learned:
+            return "too small to tell", f"Could not be measured: {name}."
         else:
-            value, unit = number_text(quantity.value, quantity.unit), quantity.unit
-            missed = Finding(quantity.label, value, condition.words(unit), "fails", False, apart)
-            found = f"{missed}."
-        if not learned:
-            return "too small to tell", f"Too easy {smaller}: {found}"
+            found = f"{name} could not be measured."
         if smaller:
-            return "too small to tell", f"Not learned {smaller}: {found}"
+            why = "Not learned" if learned else "Too easy"
+            return "too small to tell", f"{why} {smaller}: {found}"
         return "not reproduced", f"{words.not_learned(sizes, evidence)}: {found}"
     return None
 

@@ -41,17 +41,14 @@ def at_best_settings(
 
 def with_curve(rows: pd.DataFrame) -> list[str]:
     """The rules that have thresholds, in the order of the table; `fixed` is none of them."""
-    return [rule for rule in _rules(rows[rows["threshold"].notna()]) if rule != FIXED]
+    known = rows.loc[rows["threshold"].notna(), "rule"].unique()
+    return [rule for rule in known if rule != FIXED]
 
 
 def with_point(rows: pd.DataFrame) -> list[str]:
     """The rules without threshold, one point a network: the oracle first."""
     others = {*with_curve(rows), FIXED}
-    return sorted((each for each in _rules(rows) if each not in others), key=ORACLE.__ne__)
-
-
-def _rules(rows: pd.DataFrame) -> list[str]:
-    return list(dict.fromkeys(map(str, rows["rule"])))
+    return sorted((each for each in rows["rule"].unique() if each not in others), key=ORACLE.__ne__)
 
 
 def error_at(rows: pd.DataFrame, rule: str, steps: ArrayLike) -> NDArray[np.float64]:

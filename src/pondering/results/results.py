@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -34,27 +34,17 @@ CURVE_COLUMNS = (
 
 @dataclass(frozen=True)
 class Card:
-    """What a data card says of an experiment: all that figures and pages know of its task.
+    """What a data card says of an experiment: all that figures and pages know of its task."""
 
-    Args:
-        what: the data in a few words; source: where they come from.
-        stand_in: whether they stand in for those of the paper.
-        title, question: what the pages call it, and what it asks.
-        unit: of an error.
-        worst_error: of a replica that diverged; 1 where an error is a share of examples.
-        splits: split -> what it tests on.
-        difficulty: split -> what its difficulties count.
-    """
-
-    what: str
-    stand_in: bool
-    title: str
-    question: str
-    unit: str
-    worst_error: float
-    splits: dict[str, str]
-    difficulty: dict[str, str]
-    source: str
+    what: str  # the data in a few words
+    stand_in: bool  # whether they stand in for those of the paper
+    title: str  # what the pages call it
+    question: str  # what it asks
+    unit: str  # of an error
+    worst_error: float  # of a replica that diverged; 1 where an error is a share of examples
+    splits: dict[str, str]  # split -> what it tests on
+    difficulty: dict[str, str]  # split -> what its difficulties count
+    source: str  # where the data come from
 
     @property
     def is_share(self) -> bool:
@@ -74,26 +64,19 @@ class Card:
 
 @dataclass(frozen=True)
 class Results:
-    """What one profile has produced so far; experiments without files are absent.
+    """What one profile has produced so far, by experiment; those without files are absent.
 
-    Args:
-        profile: quick, reduced or paper.
-        tables: experiment -> tidy evaluation rows.
-        curves: experiment -> training curves of all its mechanisms.
-        traces: experiment -> single sequences, texts and images step by step; of kind "mixed",
-            sequences whose vectors differ in difficulty.
-        cards: experiment -> data card.
-        exits: experiment -> error and steps by every exit rule.
-        readouts: experiment -> published errors by four readouts, as of v1.
+    Traces are single sequences, texts and images step by step; of kind "mixed", sequences whose
+    vectors differ in difficulty.
     """
 
-    profile: str
-    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
-    curves: dict[str, pd.DataFrame] = field(default_factory=dict)
+    profile: str  # quick, reduced or paper
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)  # tidy evaluation rows
+    curves: dict[str, pd.DataFrame] = field(default_factory=dict)  # of all mechanisms
     traces: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     cards: dict[str, Card] = field(default_factory=dict)
-    exits: dict[str, pd.DataFrame] = field(default_factory=dict)
-    readouts: dict[str, pd.DataFrame] = field(default_factory=dict)
+    exits: dict[str, pd.DataFrame] = field(default_factory=dict)  # error, steps by every exit rule
+    readouts: dict[str, pd.DataFrame] = field(default_factory=dict)  # by four readouts, as of v1
 
     @classmethod
     def read(cls, folder: Path, profile: str) -> Results:
@@ -106,20 +89,18 @@ class Results:
             UserError: a file cannot be parsed, lacks a column or holds text where a number belongs.
         """
 
-        def files(pattern: str) -> list[Path]:
-            return sorted(folder.glob(pattern))
-
-        curves = {}
-        for of_one in files("curves/*"):
-            if tables := _tables(sorted(of_one.glob("*.csv")), CURVE_COLUMNS):
-                curves[of_one.name] = pd.concat(tables.values(), ignore_index=True)
+        curves = {
+            path.name: pd.concat(tables.values(), ignore_index=True)
+            for path in sorted(folder.glob("curves/*"))
+            if (tables := _tables(path.glob("*.csv"), CURVE_COLUMNS))
+        }
         return cls(
             profile,
-            _tables(files("tables/*.csv"), TABLE_COLUMNS),
+            _tables(folder.glob("tables/*.csv"), TABLE_COLUMNS),
             curves,
-            {path.stem: read_traces(path) for path in files("traces/*.json")},
-            {path.stem: read_card(path) for path in files("cards/*.json")},
-            _tables(files("exits/*.csv"), EXIT_COLUMNS),
+            {path.stem: read_traces(path) for path in sorted(folder.glob("traces/*.json"))},
+            {path.stem: read_card(path) for path in sorted(folder.glob("cards/*.json"))},
+            _tables(folder.glob("exits/*.csv"), EXIT_COLUMNS),
             _readouts(folder),
         )
 
@@ -130,22 +111,15 @@ class Results:
         return replace(cls.read(layout.report, layout.profile), readouts=_readouts(published))
 
     def filtered(self, keep: Callable[[str, pd.DataFrame], pd.DataFrame]) -> Results:
-        """The same with some rows of every table; without a row the experiment is absent.
+        """The same with the rows of every experiment's tables that are to be kept.
 
-        Args:
-            keep: the rows to keep, of an experiment and a table.
+        Without a row the experiment is absent.
         """
-
-        def of_tables(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-            return _with_rows({name: keep(name, rows) for name, rows in tables.items()})
-
-        return replace(
-            self,
-            tables=of_tables(self.tables),
-            curves=of_tables(self.curves),
-            exits=of_tables(self.exits),
-            readouts=of_tables(self.readouts),
+        tables, curves, exits, readouts = (
+            _with_rows({name: keep(name, rows) for name, rows in tables.items()})
+            for tables in (self.tables, self.curves, self.exits, self.readouts)
         )
+        return replace(self, tables=tables, curves=curves, exits=exits, readouts=readouts)
 
     def curves_of(self, experiment: str) -> pd.DataFrame:
         """The training curves of an experiment; no rows where it has none."""
@@ -165,23 +139,19 @@ class Results:
 
     def stand_ins(self, experiments: Sequence[str]) -> list[str]:
         """What stands in for the real data behind these experiments, each said once."""
-        texts = [
-            self.cards[name].what
-            for name in experiments
-            if name in self.cards and self.cards[name].stand_in
-        ]
-        return list(dict.fromkeys(texts))
+        known = [self.cards[name] for name in experiments if name in self.cards]
+        return list(dict.fromkeys(card.what for card in known if card.stand_in))
 
 
 def _readouts(folder: Path) -> dict[str, pd.DataFrame]:
     """The audits of the readout below a results folder, by experiment; v1 wrote them."""
-    found = _tables(sorted(folder.glob("frozen/*-readout.csv")), READOUT_COLUMNS)
+    found = _tables(folder.glob("frozen/*-readout.csv"), READOUT_COLUMNS)
     return {name.removesuffix("-readout"): rows for name, rows in found.items()}
 
 
-def _tables(paths: list[Path], columns: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """By the names of their files; one that holds no row yet is left out."""
-    return _with_rows({path.stem: read_table(path, columns) for path in paths})
+def _tables(paths: Iterable[Path], columns: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """By the names of their files, in order; one that holds no row yet is left out."""
+    return _with_rows({path.stem: read_table(path, columns) for path in sorted(paths)})
 
 
 def _with_rows(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr, stdtrit
+from scipy.stats import binomtest, rankdata
 
 LEVEL = 0.95
 """Coverage of every interval of the reports."""
@@ -148,17 +148,11 @@ def rate(true: ArrayLike) -> Interval:
     Source: E. B. Wilson 1927, "Probable inference, the law of succession, ...".
     """
     values = np.asarray(true, dtype=bool)
-    successes, trials = int(values.sum()), values.size
-    if trials == 0:
+    if not values.size:
         return Interval(float("nan"), 0.0, 1.0, 0)
-    z2 = NormalDist().inv_cdf(0.5 + LEVEL / 2) ** 2
-    share = successes / trials
-    centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
-    spread = np.sqrt(z2 * (share * (1 - share) + z2 / (4 * trials)) / trials) / (1 + z2 / trials)
-    # at the ends the bound is exact; rounding must not leave 1e-17 there
-    low = 0.0 if successes == 0 else float(centre - spread)
-    high = 1.0 if successes == trials else float(centre + spread)
-    return Interval(share, low, high, trials)
+    found = binomtest(int(values.sum()), values.size)
+    low, high = found.proportion_ci(LEVEL, "wilson")
+    return Interval(found.statistic, float(low), float(high), values.size)
 
 
 def rate_difference(first: Interval, second: Interval) -> Interval:
@@ -192,16 +186,10 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float:
         The correlation in -1..1; NaN below two points or where one side is constant.
     """
     pairs = np.stack([np.asarray(x, np.float64), np.asarray(y, np.float64)])
-    first, second = (_ranks(values) for values in pairs[:, ~np.isnan(pairs).any(axis=0)])
+    first, second = rankdata(pairs[:, ~np.isnan(pairs).any(axis=0)], axis=1)
     if np.unique(first).size < 2 or np.unique(second).size < 2:
         return float("nan")
     return float(np.corrcoef(first, second)[0, 1])
-
-
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """From 1; equal values share the mean of theirs."""
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[places])
 
 
 def _with_result(samples: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:

@@ -70,13 +70,7 @@ def load(paths: Sequence[Path], cards: Sequence[Path], profile: str) -> Results:
 
 
 def check(path: Path, rows: pd.DataFrame, experiment: str, card: Card | None) -> None:
-    """Refuse a table that the measures would misread.
-
-    Args:
-        path: its file, for the message.
-        rows: its cells, as words.
-        experiment: what it is a table of.
-        card: of its data.
+    """Refuse a table of an experiment, its cells as words, that the measures would misread.
 
     Raises:
         UserError: one line with file, line and column.
@@ -98,18 +92,17 @@ def check(path: Path, rows: pd.DataFrame, experiment: str, card: Card | None) ->
         refuse(column, ~rows[column].isin(words), f"not one of {', '.join(words)}")
     unknown = ~rows["mechanism"].map(lambda name: read_variant(str(name))[0] in MECHANISMS)
     refuse("mechanism", unknown, f"unknown; allowed: {', '.join(MECHANISMS)}")
+    numbers = rows.assign(**{each: pd.to_numeric(rows[each], errors="coerce") for each in NUMBERS})
     for column, (low, high) in NUMBERS.items():
-        numbers = pd.to_numeric(rows[column], errors="coerce")
         most = 1.0 if column == "error" and card.is_share else high
-        right = numbers.between(low, most) & ((numbers % 1 == 0) | (column not in WHOLE))
+        right = numbers[column].between(low, most)
+        right &= (numbers[column] % 1 == 0) | (column not in WHOLE)
         right |= rows[column].isna() & (column in MAY_BE_BLANK)
         kind = "whole number" if column in WHOLE else "number"
         refuse(column, ~right, f"no {kind} from {low:g} to {most:g}")
     blank = rows["ponder_time"].isna() & (rows["status"] != "diverged")
     refuse("ponder_time", blank, "for a network that diverged")
-    key = rows[KEY].assign(
-        **{name: rows[name].astype(float) for name in ("setting", "seed", "difficulty")}
-    )
+    key = numbers[KEY]
     if (twice := key.duplicated()).any():
         same = (key == key[twice].iloc[0]).all(axis=1)
         raise UserError(

@@ -84,12 +84,7 @@ def ranked(seeds: pd.DataFrame) -> pd.DataFrame:
 def best_setting(seeds: pd.DataFrame, mechanism: str) -> float | None:
     """The setting of a mechanism with the lowest mean error over seeds, as `ranked` has it.
 
-    Args:
-        seeds: one row per replica, as `per_seed` gives.
-        mechanism: as the rows name it: with options or without.
-
-    Returns:
-        The setting; None without rows.
+    None without rows. `seeds` has a row for each replica, as `per_seed` gives them.
     """
     means = ranked(seeds[seeds["mechanism"] == mechanism])
     return None if means.empty else float(means.loc[0, "setting"])

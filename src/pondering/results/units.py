@@ -6,20 +6,9 @@ import math
 from typing import Literal
 
 Unit = Literal[
-    "share",
-    "part",
-    "change",
-    "points",
-    "steps",
-    "bits",
-    "nats",
-    "times",
-    "correlation",
-    "number",
-    "updates",
-    "networks",
-    "deviations",
-]
+    "share", "part", "change", "points", "steps", "bits", "nats", "times", "correlation", "number",
+    "updates", "networks", "deviations",
+]  # fmt: skip
 """How a number is printed: shares, parts that may be less than nothing and relative changes in
 percent, gaps of shares in points, nats in bits."""
 
@@ -33,13 +22,10 @@ WORDS: dict[Unit, str] = {
 
 
 def interval_text(value: float, low: float | None, high: float | None, unit: Unit) -> str:
-    """A value with its interval: "4.1% (3.0 to 5.2)".
+    """A value with its interval, where it has one: "4.1% (3.0 to 5.2)".
 
     An interval that is narrower than the print is "no spread". All have a digit more where one of
     them would look like 0.
-
-    Args:
-        low, high: None where there is no interval.
     """
     digits = _digits(value, unit)
     digits += any(_looks_like_nothing(end, unit, digits) for end in (value, low, high) if end)

@@ -7,6 +7,12 @@ the results are the truth, and no fault of MLflow stops a training.
 
 from __future__ import annotations
 
-from pondering.track.writer import live, load_if_open
+import os
+from pathlib import Path
 
-__all__ = ["live", "load_if_open"]
+DATABASE = Path("mlflow.db")  # relative: a URL of a database cannot hold a path like a?b
+
+# MLflow reads these when it is imported, which is where it is needed: that takes seconds.
+os.environ.update(
+    MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="true", MLFLOW_LOGGING_LEVEL="WARNING"
+)

@@ -98,7 +98,7 @@ def _replicas(runs: Runs, results: Finished, mechanism: str) -> None:
         if run is None or not _ends(run, curves):
             run = runs.begin(replica, started)
             runs.log(run, curves, tested.get(key, {}), parameters(record["config"], replica))
-            runs.end(run, curves[-1], ended)
+            runs.end(run, curves[-1], ended=ended)
         elif not tested.get(key, {}).items() <= run.data.metrics.items():
             runs.log(run, [], tested[key])
 
@@ -120,12 +120,11 @@ def _tested(table: Path) -> dict[Any, dict[str, float]]:
     if not table.is_file():
         return {}
     rows = pd.read_csv(table)
-    columns = ["error", "ponder_time"]
-    means = rows.groupby([*REPLICA, "split", "prediction"])[columns].mean()
+    name = rows["split"].where(rows["prediction"] != "expected", rows["split"] + "_expected")
+    means = rows.groupby([*REPLICA, name])[["error", "ponder_time"]].mean()
     found: dict[Any, dict[str, float]] = defaultdict(dict)
-    for (*replica, split, prediction), values in means.iterrows():
-        prefix = f"{split}_expected" if prediction == "expected" else split
-        found[tuple(replica)] |= {f"{prefix}_{n}": v for n, v in values.dropna().items()}
+    for (*replica, split), values in means.iterrows():
+        found[tuple(replica)] |= {f"{split}_{n}": v for n, v in values.dropna().items()}
     return found
 
 

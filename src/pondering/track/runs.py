@@ -16,13 +16,12 @@ from mlflow.entities import Metric, Param, Run
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica
-from pondering.track.database import DATABASE
+from pondering.track import DATABASE
 
 CURVES = ("loss", "error", "ponder_time", "remainder")
 PARENT = "mlflow.parentRunId"
 POINTS = 100  # of a curve: as many as a screen shows
 Row = Mapping[str, Any]
-NOTHING: Mapping[str, Any] = {}
 
 
 def client() -> MlflowClient:
@@ -37,14 +36,7 @@ def client() -> MlflowClient:
 
 
 class Runs:
-    """The runs of one experiment in one profile.
-
-    Attributes:
-        client: MLflow's.
-        id: that of MLflow's experiment.
-        parent: the id of the experiment's own run.
-        digest: of the results that were loaded last; None: of none.
-    """
+    """The runs of one experiment in one profile; `id` is that of MLflow's experiment."""
 
     def __init__(self, client: MlflowClient, profile: str, experiment: str) -> None:
         self.client = client
@@ -66,8 +58,8 @@ class Runs:
             if known
             else client.create_run(self.id, tags={"kind": "experiment"}, run_name=experiment)
         )
-        self.parent = parent.info.run_id
-        self.digest = parent.data.tags.get("digest")
+        self.parent = parent.info.run_id  # the experiment's own run
+        self.digest = parent.data.tags.get("digest")  # of the results that were loaded last, if any
 
     @cached_property
     def replicas(self) -> dict[str, Run]:
@@ -93,8 +85,8 @@ class Runs:
         self,
         run: Run,
         rows: Sequence[Row],
-        tested: Mapping[str, float] = NOTHING,
-        values: Mapping[str, str] = NOTHING,
+        tested: Mapping[str, float] = {},
+        values: Mapping[str, str] = {},
     ) -> None:
         """Write the finite values of curve rows, thinned to `POINTS`, of a test, and parameters."""
         now, stride = int(1000 * time.time()), -(-len(rows) // POINTS) or 1
@@ -108,25 +100,23 @@ class Runs:
         params = [Param(*each) for each in values.items()]
         self.client.log_batch(run.info.run_id, metrics, params)
 
-    def end(self, run: Run, last: Row, ended: int | None = None) -> None:
-        """Close the run of a replica that is trained, as failed if it diverged.
+    def end(self, run: Run, last: Row, status: str = "FINISHED", ended: int | None = None) -> None:
+        """Close the run of a replica; one that finished has failed if it diverged.
 
         Args:
             last: its last curve row.
             ended: ms since 1970; None: now.
         """
-        status = "FINISHED" if math.isfinite(float(last["loss"])) else "FAILED"
+        if status == "FINISHED" and not math.isfinite(float(last["loss"])):
+            status = "FAILED"
         self.client.set_terminated(run.info.run_id, status, ended)
 
 
 def parameters(config: Mapping[str, Any], replica: Replica) -> dict[str, str]:
     """The values that a replica was trained with, by dotted names.
 
-    What is a list for its experiment, its setting and its seed, is the replica's own and has a
-    plain name: tau, seed; so have its options.
-
-    Args:
-        config: the values of its experiment and mechanism.
+    `config` are those of its experiment and mechanism. What is a list there, its setting and its
+    seed, is the replica's own and has a plain name: tau, seed; so have its options.
     """
     mechanism = replica.mechanism
     varied: dict[str, Any] = {MECHANISMS[mechanism].setting: replica.setting, "seed": replica.seed}

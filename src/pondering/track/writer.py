@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pondering.params.replica import Replica
 from pondering.params.schema import Params
-from pondering.track.database import DATABASE
+from pondering.track import DATABASE
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -37,12 +37,12 @@ def live(params: Params, experiment: str) -> Iterator[Callable[[list[Row]], None
     if not _turned_on():
         yield lambda rows: None
         return
-    writer, finished = _Writer(params, experiment), False
+    writer, status = _Writer(params, experiment), "KILLED"
     try:
         yield writer.take
-        finished = True
+        status = "FINISHED"
     finally:
-        writer.end(finished)
+        writer.end(status)
 
 
 def load_if_open(profile: str) -> None:
@@ -81,7 +81,7 @@ class _Writer:
                 self._write()
                 self._next = time.monotonic() + SECONDS
 
-    def end(self, finished: bool) -> None:
+    def end(self, status: str) -> None:
         """Write the rest and close all runs, as killed where the training was interrupted."""
         if self._next == math.inf:
             return
@@ -90,11 +90,7 @@ class _Writer:
             if self._runs is None:
                 return
             for replica, run in self._run_of.items():
-                if finished:
-                    self._runs.end(run, self._last[replica])
-                else:
-                    self._runs.client.set_terminated(run.info.run_id, "KILLED")
-            status = "FINISHED" if finished else "KILLED"
+                self._runs.end(run, self._last[replica], status)
             self._runs.client.set_terminated(self._runs.parent, status)
 
     def _write(self) -> None:

@@ -87,16 +87,15 @@ def log_ratio(accuracy: Array) -> float:
     """The logarithm of the ratio, of [seeds, rules, mechanisms, steps]; inf where no mechanism
     differs from another."""
     table = accuracy.mean(axis=0)
-    count = table.shape
-    grand = table.mean(axis=(0, 1))
-    rules = count[1] * ((table.mean(axis=1) - grand) ** 2).sum()
-    mechanisms = count[0] * ((table.mean(axis=0) - grand) ** 2).sum()
+    # a sum of squares is such a variance times the number of rules times that of mechanisms
+    between = [table.mean(axis=others).var(axis=0).sum() for others in (1, 0)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.log(rules) - np.log(mechanisms))
+        rules, mechanisms = np.log(between)
+        return float(rules - mechanisms)
 
 
-FORCED = {"depth": "N", "twice": "2N", "fourfold": "4N"}
-"""Readings of a network that is made to take so many steps."""
+FORCED = {"depth": "accuracy_at_N", "twice": "accuracy_at_2N", "fourfold": "accuracy_at_4N"}
+"""Reading of a network that is made to take so many steps -> its quantity."""
 RIGHT_INSIDE = 0.9
 """Accuracy inside the range, as B2 asks for, below which a mechanism has nothing to extrapolate."""
 
@@ -126,17 +125,13 @@ def beyond_the_range(evidence: Evidence, *, experiment: str) -> Measured:
         if known.estimate >= RIGHT_INSIDE:
             measured["accuracy_beyond"] = median_interval(beyond)
             learned.append(measured["accuracy_beyond"])
-        for steps, each in _forced(evidence, experiment, variant, setting).items():
-            measured[f"accuracy_at_{steps}"] = each
-        measured["accuracy_inside"] = known
+        measured |= _forced(evidence, experiment, variant, setting) | {"accuracy_inside": known}
         found |= parted(measured, title)
     most = max(learned, key=lambda each: each.estimate, default=mean_interval([]))
     return found | {"best_accuracy": most}
 
 
-def _forced(
-    evidence: Evidence, experiment: str, variant: str, setting: float
-) -> dict[str, Interval]:
+def _forced(evidence: Evidence, experiment: str, variant: str, setting: float) -> Measured:
     """Accuracy beyond the range at N, 2N and 4N steps; nothing without an audit of them."""
     rows = evidence.results.readouts.get(experiment)
     if rows is None:
@@ -144,7 +139,7 @@ def _forced(
     rows = rows[(rows["split"] == "extrapolation") & (rows["mechanism"] == variant)]
     rows = rows[rows["setting"] == setting]
     return {
-        steps: median_interval(1 - rows[column].to_numpy(float))
-        for column, steps in FORCED.items()
+        name: median_interval(1 - rows[column].to_numpy(float))
+        for column, name in FORCED.items()
         if len(rows)
     }

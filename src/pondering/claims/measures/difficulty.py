@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -108,7 +107,6 @@ def ponder_by_gates(
     """G5, figure 10: steps and error on either side of a middle difficulty.
 
     Args:
-        tau_at_most: the largest time penalty of the networks that ponder.
         middle, last: the difficulty after which it changes (5 gates), and the largest (10).
 
     Raises:
@@ -131,10 +129,6 @@ def ponder_by_gates(
         "easiest_excess": mean_interval(steps.iloc[:, 0] - early.min(axis=1, skipna=False)),
         "plain_jump": mean_interval(hard.mean(axis=1) - easy.mean(axis=1)),
     }
-
-
-Steps = Sequence[Mapping[str, Any]]
-"""A traced sequence; the target of a step is "" where it has none."""
 
 
 def ponder_by_digits(evidence: Evidence, *, experiment: str, learned_at_most: float) -> Measured:
@@ -162,54 +156,41 @@ def ponder_by_digits(evidence: Evidence, *, experiment: str, learned_at_most: fl
 def _tracking(evidence: Evidence, experiment: str, learned: pd.DataFrame) -> Interval:
     """Correlation, within sequences, of steps with the digits of both numbers that are summed.
 
-    The means of each sequence are taken off first, so that a seed or a sequence that ponders much
-    everywhere shows nothing. A seed that was not traced has diverged: it tracks nothing. Traces of
-    penalties that have not learned the task are left out.
+    The target of a number is the sum so far; the first has none. A seed that was not traced has
+    diverged: it tracks nothing. Traces of penalties that have not learned the task are left out.
 
     Args:
         learned: [seeds, settings] of ACT at the time penalties that have learned the task.
 
     Source: Graves 2016, figure 15, counts the digits of both numbers.
     """
-    traces = evidence.traces(experiment, "mixed")
-    sums = {seed: [_summed(each["steps"]) for each in several] for seed, several in traces.items()}
-    if sums:
-        longest = max(len(each) for several in sums.values() for each in several)
-        require(1 + longest, FEWEST_NUMBERS, "numbers of a sum")
-    found = {
-        seed: _within(several)
-        for seed, several in sums.items()
-        if np.isclose(traces[seed][0]["setting"], learned.columns).any()
-    }
+    steps = evidence.traces(experiment, "mixed")
+    if steps.empty:
+        return mean_interval([])
+    total = steps["target"].where(steps["target"] != "", steps["input"])
+    before = total.groupby([steps["seed"], steps["sequence"]]).shift()
+    sums = steps.assign(digits=steps["input"].str.len() + before.str.len()).dropna(subset="digits")
+    longest = int(sums.groupby(["seed", "sequence"]).size().max())
+    require(1 + longest, FEWEST_NUMBERS, "numbers of a sum")
+    known = sums[[np.isclose(each, learned.columns).any() for each in sums["setting"]]]
+    found = {seed: correlation_within(rows) for seed, rows in known.groupby("seed")}
     return mean_interval([found.get(seed, 0.0) for seed in learned.index] if found else [])
 
 
-def _summed(steps: Steps) -> Array:
-    """Every sum of a sequence of numbers, whose target is the sum so far.
+def correlation_within(sums: pd.DataFrame) -> float:
+    """Correlation of steps with digits after each sequence's own means are taken off.
 
-    Returns:
-        [sums, (digits of both summands, steps)].
-    """
-    pairs, total = [], ""
-    for step in steps:
-        if total:
-            pairs.append((len(step["input"]) + len(total), step["ponder_time"]))
-        total = step["target"] or step["input"]
-    return np.array(pairs, dtype=np.float64).reshape(-1, 2)
-
-
-def _within(sequences: Sequence[Array]) -> float:
-    """Correlation of the two columns after each sequence's own means are taken off.
+    So a sequence that ponders much everywhere shows nothing.
 
     Args:
-        sequences: [steps, 2] each.
+        sums: columns sequence, digits and ponder_time.
 
     Returns:
-        The correlation; 0 where the second column never varies, NaN where the first does not.
+        The correlation; 0 where steps never vary, NaN where digits do not.
     """
-    parts = [rows - rows.mean(axis=0) for rows in sequences if len(rows)]
-    centred = np.concatenate([np.zeros((0, 2)), *parts])
-    squares = (centred**2).sum(axis=0)
+    columns = sums[["digits", "ponder_time"]]
+    centred = columns - columns.groupby(sums["sequence"]).transform("mean")
+    squares = (centred**2).sum().to_numpy()
     if not squares[0] > 0:
         return float("nan")
     return float(centred.prod(axis=1).sum() / np.sqrt(squares.prod())) if squares[1] > 0 else 0.0
@@ -222,7 +203,6 @@ def sorting(evidence: Evidence, *, experiment: str) -> Measured:
     errors = by(act, "error")
     chosen = act[act["setting"] == best(act)]
     steps = by(chosen, "ponder_time", "difficulty").clip(lower=1e-6).rename(columns=np.log)
-    traces = evidence.traces(experiment, "mixed").values()
 
     def gain(without: Array, with_act: Array) -> float:
         return float(average(without)) - lowest_error(with_act)
@@ -239,18 +219,20 @@ def sorting(evidence: Evidence, *, experiment: str) -> Measured:
         "computation": mean_interval(by(chosen, "ponder_time")),
         "error_trend": mean_interval(trend(by(chosen, "error", "difficulty"))),
         "growth": mean_interval(lines(np.log(steps))["slope"]),
-        "end_spike": mean_interval(
-            [average([_excess_at_end(each["steps"]) for each in several]) for several in traces]
-        ),
+        "end_spike": _end_spike(evidence, experiment),
     }
 
 
-def _excess_at_end(steps: Steps) -> float:
+def _end_spike(evidence: Evidence, experiment: str) -> Interval:
     """Mean steps at the last input and the one before it, less the mean at all other inputs.
 
     A mean, not a maximum: without a spike the expected value is zero. Outputs, which have a target,
     are not compared: they may take fewer steps than inputs without any spike. NaN below three
     inputs.
     """
-    ponder = [step["ponder_time"] for step in steps if not step["target"]]
-    return float(np.mean(ponder[-2:]) - np.mean(ponder[:-2])) if len(ponder) > 2 else float("nan")
+    steps = evidence.traces(experiment, "mixed")
+    if steps.empty:
+        return mean_interval([])
+    sequences = steps[steps["target"] == ""].groupby(["seed", "sequence"])["ponder_time"]
+    excess = sequences.apply(lambda each: each.iloc[-2:].mean() - each.iloc[:-2].mean())
+    return mean_interval(excess.groupby("seed").mean())

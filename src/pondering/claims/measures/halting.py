@@ -31,7 +31,8 @@ def steps_and_difficulty(evidence: Evidence, *, experiment: str) -> Measured:
     """
     act = evidence.networks(experiment, ["act"])
     every = evidence.networks(experiment, evidence.variants(experiment, "pondernet"))
-    beta = every["mechanism"].map(_beta)
+    # none where it is the default, which is above 0
+    beta = every["mechanism"].map(lambda name: dict(read_variant(name)[1]).get("beta"))
     usual, without = every[every["mechanism"] == "pondernet"], every[beta == 0]
     others = every[(every["mechanism"] != "pondernet") & (beta != 0) & (every["setting"] > 0)]
     if without.empty:
@@ -74,11 +75,6 @@ def _needs(evidence: Evidence, experiment: str, solved: pd.DataFrame) -> pd.Data
     needs = rows[rows["rule"] == ORACLE][[*REPLICA, "trend", "error"]].fillna({"trend": 0.0})
     needs = needs.rename(columns={"error": "never"})
     return solved[REPLICA].merge(needs, on=REPLICA)
-
-
-def _beta(variant: str) -> float:
-    """What a variant names; 1 stands for the default, which is above 0."""
-    return float(dict(read_variant(variant)[1]).get("beta", 1.0))
 
 
 def reversed_kl(evidence: Evidence, *, experiment: str, correlated: str) -> Measured:
@@ -137,9 +133,6 @@ def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: floa
 
     Networks whose N never varies are counted apart: for them the difference is zero by
     construction.
-
-    Args:
-        tau_at_most: the largest time penalty of the networks.
     """
     act = evidence.networks(experiment, ["act"], above=0, at_most=tau_at_most)
     rows = evidence.audit(experiment)
@@ -245,11 +238,6 @@ def count_of(networks: pd.DataFrame) -> Interval:
 
 
 def mean_over_networks(networks: pd.DataFrame, column: str) -> Interval:
-    """The mean of a column over networks, with the jackknife over seeds; NaN without a network.
-
-    Args:
-        networks: what `Evidence.networks` gives, or some of its rows.
-        column: one of its columns.
-    """
+    """The mean of a column over networks, with the jackknife over seeds; NaN without a network."""
     table = networks.pivot(index="seed", columns=["mechanism", "setting"], values=column)
     return interval(average, table if len(networks) else np.empty((0, 1)))

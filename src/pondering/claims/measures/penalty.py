@@ -38,10 +38,6 @@ def error_with_and_without(
 
     Networks solve a task or stall far from it, so medians and rates are judged, not means. ACT's
     error is at the setting with the highest median, the gap at the setting that solves least often.
-
-    Args:
-        tau_at_most: the largest time penalty the claim speaks of; none (τ = 0) is left out.
-        solved_below: a network with a smaller error has solved the task.
     """
     plain = by(evidence.plain(experiment), "error")[1.0]
     errors = by(evidence.sweep(experiment, "act", above=0, at_most=tau_at_most), "error")
@@ -82,9 +78,7 @@ def trends_with_tau(evidence: Evidence, *, experiment: str) -> Measured:
 def solved_at_every_tau(evidence: Evidence, *, experiment: str, solved_below: float) -> Measured:
     """G6, figure 12: share of time penalties that solve a task, and which of them learn sooner.
 
-    Args:
-        solved_below: a network has solved the task if its error is smaller, over all difficulties
-            and at the hardest.
+    A network that has solved the task does so at the hardest difficulty too.
     """
     act = evidence.sweep(experiment, "act")
     require(act["setting"].nunique(), FEWEST_SETTINGS, "settings")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -62,10 +61,10 @@ def ponder_by_character(evidence: Evidence, *, experiment: str) -> Measured:
         InsufficientError: too few characters of a kind.
     """
     evidence.sweep(experiment, "act")
-    traces = evidence.traces(experiment, "text")
-    if not traces:
+    read = evidence.traces(experiment, "text")
+    if read.empty:
         raise NotRunError(f"{experiment} has no trace of ACT on a text")
-    read = characters(traces)
+    read["ponder"] = deviations(read)
     counts = read[read["seed"] == read["seed"].iloc[0]]["kind"].value_counts()
     for kind in ("letter", "space", "id"):
         if counts.get(kind, 0) < FEWEST_CHARACTERS:
@@ -74,49 +73,40 @@ def ponder_by_character(evidence: Evidence, *, experiment: str) -> Measured:
                 f"{FEWEST_CHARACTERS} are needed"
             )
 
+    places = read[["sequence", "seed"]]  # and numbers alone: what is left out is left out often
+
     def contrast(kinds: Sequence[str], against: str, what: str) -> Interval:
-        def gap(rows: pd.DataFrame) -> float:
-            chosen, other = rows["kind"].isin(kinds), rows["kind"] == against
-            return float(rows.loc[chosen, what].mean() - rows.loc[other, what].mean())
+        chosen = read[what].where(read["kind"].isin(kinds))
+        other = read[what].where(read["kind"] == against)
+        return over_windows_and_seeds(
+            lambda rows: rows["chosen"].mean() - rows["other"].mean(),
+            places.assign(chosen=chosen, other=other),
+        )
 
-        return over_windows_and_seeds(gap, read)
-
-    def digit_loss(rows: pd.DataFrame) -> float:
-        followed = (rows["kind"] == "id") & rows["target"].str.isdigit()
-        return float(rows.loc[followed, "loss"].mean())
-
+    digits = (read["kind"] == "id") & read["target"].str.isdigit()
     return {
-        "ponder_spread": over_windows_and_seeds(lambda rows: rows["steps"].std(ddof=0), read),
-        "digit_loss": over_windows_and_seeds(digit_loss, read),
+        "ponder_spread": over_windows_and_seeds(
+            lambda rows: rows["steps"].std(ddof=0), places.assign(steps=read["ponder_time"])
+        ),
+        "digit_loss": over_windows_and_seeds(
+            lambda rows: rows["loss"].mean(), places.assign(loss=read["loss"].where(digits))
+        ),
         **{name: contrast(*each) for name, each in CONTRASTS.items()},
         "punctuation": count(counts.reindex(["comma", "stop"]).sum(), read["seed"].nunique()),
     }
 
 
-def characters(traces: Mapping[int, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:
-    """A row for each character of each window that a seed has read.
+def deviations(read: pd.DataFrame) -> pd.Series:
+    """Steps in standard deviations from the mean of the window that a seed has read.
+
+    So networks that ponder much and little can be compared. 0 where all steps are the same.
 
     Args:
-        traces: by seed, windows in the same order.
-
-    Returns:
-        seed, window, kind and target as traced; steps, loss and entropy, NaN where missing; ponder,
-        the steps in standard deviations from the mean of the window, so that networks that ponder
-        much and little can be compared.
+        read: columns seed, sequence (the window) and ponder_time.
     """
-    rows = pd.DataFrame(
-        [
-            {"seed": seed, "window": place, "steps": step["ponder_time"]}
-            | {name: step.get(name) for name in ("kind", "target", "loss", "entropy")}
-            for seed, windows in traces.items()
-            for place, trace in enumerate(windows)
-            for step in trace["steps"]
-        ]
-    ).astype({"steps": float, "loss": float, "entropy": float})
-    steps = rows.groupby(["seed", "window"])["steps"]
+    steps = read.groupby(["seed", "sequence"])["ponder_time"]
     spread = steps.transform("std", ddof=0)
-    ponder = (rows["steps"] - steps.transform("mean")) / spread
-    return rows.assign(ponder=ponder.where(spread > 1e-9, 0.0))
+    return ((read["ponder_time"] - steps.transform("mean")) / spread).where(spread > 1e-9, 0.0)
 
 
 def over_windows_and_seeds(
@@ -131,7 +121,7 @@ def over_windows_and_seeds(
 
     Args:
         statistic: of rows as `read`; NaN where there is none.
-        read: rows with the columns window and seed.
+        read: rows with the columns sequence (the window) and seed.
 
     Returns:
         The interval; NaN below two windows and where the statistic is NaN without one or a seed.
@@ -139,8 +129,8 @@ def over_windows_and_seeds(
     Source: A. B. Owen 2007, "The pigeonhole bootstrap", for the sum of the two variances.
     """
     value, seeds = float(statistic(read)), read["seed"].nunique()
-    sources = [read["window"], read["seed"]] if seeds > 1 else [read["window"]]
-    if read["window"].nunique() < 2:
+    sources = [read["sequence"], read["seed"]] if seeds > 1 else [read["sequence"]]
+    if read["sequence"].nunique() < 2:
         return Interval(value, float("nan"), float("nan"), seeds)
     left_out = [[statistic(read[of != each]) for each in of.unique()] for of in sources]
     variance = sum(variance_left_out(np.array(each)) for each in left_out)
