@@ -203,13 +203,14 @@ class Evidence:
             where there is none.
         """
         every = [
-            pd.DataFrame(trace["steps"]).assign(seed=seed, setting=trace["setting"], sequence=place)
+            step | {"seed": seed, "setting": trace["setting"], "sequence": place}
             for seed, several in self.results.act_traces(experiment, kind).items()
             for place, trace in enumerate(several)
+            for step in trace["steps"]
         ]
         if not every:
             self.not_run(f"{experiment} has no traces of act ({kind})")
-        return pd.concat(every, ignore_index=True) if every else pd.DataFrame()
+        return pd.DataFrame(every)
 
     def not_run(self, what: str) -> NotRunError:
         """Remember what is missing, and give the error that says so, to be raised or not."""
