@@ -130,7 +130,11 @@ class Halting(ABC):
         return where_present(score(record.mixture), record)
 
     def at_update(self, update: int) -> Self:
-        """The mechanism that trains at an update, 0 for the first."""
+        """The mechanism that trains at an update, 0 for the first.
+
+        One that draws while it trains gets a generator of the update's here, good for one pass:
+        `correctness.py`.
+        """
         return self
 
     def predict(self, record: PonderRecord) -> Tensor:
