@@ -215,3 +215,16 @@ def test_seeds_of_one_penalty_alone_do_not_count_where_penalties_are_compared() 
 def test_a_window_of_constant_steps_has_no_deviations() -> None:
     window = pd.DataFrame({"seed": 0, "sequence": 0, "ponder_time": [2.0, 2.0]})
     assert deviations(window).tolist() == [0, 0]
+
+
+def test_a_traced_text_without_losses_has_its_steps_alone() -> None:
+    source = CASES["G10"][0]
+    bare = [
+        trace
+        | {"steps": [{k: v for k, v in step.items() if k != "loss"} for step in trace["steps"]]}
+        for trace in source.traces["wikipedia"]
+    ]
+    whole = measure("G10", source)
+    found = measure("G10", dataclasses.replace(source, traces={"wikipedia": bare}))
+    assert math.isnan(found["digit_loss"].value) and math.isnan(found["id_loss"].value)
+    assert found["space_peak"].value == whole["space_peak"].value > 0

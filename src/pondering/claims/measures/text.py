@@ -61,7 +61,9 @@ def ponder_by_character(evidence: Evidence, *, experiment: str) -> Measured:
         InsufficientError: too few characters of a kind.
     """
     evidence.sweep(experiment, "act")
-    read = evidence.traces(experiment, "text")
+    names = ["seed", "sequence", "kind", "target", "ponder_time", "loss", "entropy"]
+    read = evidence.traces(experiment, "text").reindex(columns=names)
+    read = read.astype(dict.fromkeys(names[-3:], float))  # anyone's traces may lack some
     if read.empty:
         raise NotRunError(f"{experiment} has no trace of ACT on a text")
     read["ponder"] = deviations(read)
