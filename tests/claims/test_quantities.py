@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,7 @@ def mean(sample: np.ndarray) -> Interval:
     """The mean over [windows, seeds], NaN left out."""
     window, seed = (places.ravel() for places in np.indices(sample.shape))
     rows = pd.DataFrame({"sequence": window, "seed": seed, "value": sample.ravel()})
-    return over_windows_and_seeds(lambda rows: rows["value"].mean(), rows)
+    return over_windows_and_seeds(rows, operator.pos, rows["value"])
 
 
 def test_one_seed_has_an_interval_over_its_windows() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,24 +77,17 @@ def ponder_by_character(evidence: Evidence, *, experiment: str) -> Measured:
                 f"{FEWEST_CHARACTERS} are needed"
             )
 
-    places = read[["sequence", "seed"]]  # and numbers alone: what is left out is left out often
-
     def contrast(kinds: Sequence[str], against: str, what: str) -> Interval:
         chosen = read[what].where(read["kind"].isin(kinds))
         other = read[what].where(read["kind"] == against)
-        return over_windows_and_seeds(
-            lambda rows: rows["chosen"].mean() - rows["other"].mean(),
-            places.assign(chosen=chosen, other=other),
-        )
+        return over_windows_and_seeds(read, operator.sub, chosen, other)
 
-    digits = (read["kind"] == "id") & read["target"].str.isdigit()
+    steps, digits = read["ponder_time"], (read["kind"] == "id") & read["target"].str.isdigit()
     return {
         "ponder_spread": over_windows_and_seeds(
-            lambda rows: rows["steps"].std(ddof=0), places.assign(steps=read["ponder_time"])
+            read, lambda mean, square: np.sqrt(square - mean**2), steps, steps**2
         ),
-        "digit_loss": over_windows_and_seeds(
-            lambda rows: rows["loss"].mean(), places.assign(loss=read["loss"].where(digits))
-        ),
+        "digit_loss": over_windows_and_seeds(read, operator.pos, read["loss"].where(digits)),
         **{name: contrast(*each) for name, each in CONTRASTS.items()},
         "punctuation": count(counts.reindex(["comma", "stop"]).sum(), read["seed"].nunique()),
     }
@@ -112,9 +107,9 @@ def deviations(read: pd.DataFrame) -> pd.Series:
 
 
 def over_windows_and_seeds(
-    statistic: Callable[[pd.DataFrame], float], read: pd.DataFrame
+    read: pd.DataFrame, statistic: Callable[..., Any], *columns: pd.Series
 ) -> Interval:
-    """A statistic of windows that every seed has read, with the chance of both in its interval.
+    """A statistic of means over windows that every seed has read; its interval has both chances.
 
     A window is left out with what all seeds made of it, a seed with all its windows: the seeds'
     readings of one window are no independent evidence. The two variances add, and the smaller count
@@ -122,18 +117,23 @@ def over_windows_and_seeds(
     reading is in both variances. With a single seed the interval is over windows.
 
     Args:
-        statistic: of rows as `read`; NaN where there is none.
-        read: rows with the columns sequence (the window) and seed.
+        read: columns sequence (the window) and seed, a row for each character.
+        statistic: of the mean of each column, a number or an array; NaN where there is none.
+        columns: of the same rows; a character that is NaN does not count.
 
     Returns:
         The interval; NaN below two windows and where the statistic is NaN without one or a seed.
 
     Source: A. B. Owen 2007, "The pigeonhole bootstrap", for the sum of the two variances.
     """
-    value, seeds = float(statistic(read)), read["seed"].nunique()
-    sources = [read["sequence"], read["seed"]] if seeds > 1 else [read["sequence"]]
-    if read["sequence"].nunique() < 2:
+    values = pd.concat(columns, axis=1, keys=range(len(columns)))
+    total, number, seeds = values.sum(), values.count(), read["seed"].nunique()
+    value, left_out = float(statistic(*total / number)), []
+    for of in ("sequence", "seed") if seeds > 1 else ("sequence",):
+        groups = values.groupby(read[of])
+        means = (total - groups.sum()) / (number - groups.count())
+        left_out.append(statistic(*means.to_numpy().T))
+    if len(left_out[0]) < 2:
         return Interval(value, float("nan"), float("nan"), seeds)
-    left_out = [[statistic(read[of != each]) for each in of.unique()] for of in sources]
-    variance = sum(variance_left_out(np.array(each)) for each in left_out)
+    variance = sum(map(variance_left_out, left_out))
     return Interval(value, *student(value, variance, min(map(len, left_out)) - 1), seeds)
