@@ -8,9 +8,8 @@ from urllib.parse import unquote
 
 import pytest
 from markupsafe import escape
-from support.published import HOSTILE, REGISTER, hostile_results, publish
+from support.published import HOSTILE, REGISTER, hostile_results, hostile_site
 
-from pondering.report.pages import build_index
 from pondering.report.pages.names import PAPERS
 from pondering.report.pages.site import escaped
 from pondering.report.pages.view import MOST_FIGURES
@@ -19,10 +18,7 @@ from pondering.report.pages.view import MOST_FIGURES
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A published report of three experiments, and the index page."""
-    folder = tmp_path_factory.mktemp("project") / "reports"
-    publish(hostile_results(), folder)
-    build_index(folder, {})
-    return folder
+    return hostile_site(tmp_path_factory.mktemp("project") / "reports")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from support.synthetic_results import card_of, made_up_results
 
 from pondering.claims.claims import load_register
 from pondering.project.paths import PUBLISHED, Layout
-from pondering.report.pages import build
+from pondering.report.pages import build, build_index
 from pondering.results.results import Results
 
 ROOT = Path(__file__).parents[2]
@@ -62,3 +62,10 @@ def hostile_results() -> Results:
     tables["extra"] = source.tables["parity"].assign(experiment="extra", split=HOSTILE)
     curves = {name: source.curves[name] for name in names}
     return Results("quick", tables, curves, source.traces, cards)
+
+
+def hostile_site(folder: Path) -> Path:
+    """Publish them with the page that leads to all; returns the folder, reports/ of a project."""
+    publish(hostile_results(), folder)
+    build_index(folder, {})
+    return folder

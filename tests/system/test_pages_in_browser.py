@@ -8,18 +8,13 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
-from support.published import hostile_results, publish
-
-from pondering.report.pages import build_index
+from support.published import hostile_site
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A published report of three experiments, and the index page."""
-    folder = tmp_path_factory.mktemp("project") / "reports"
-    publish(hostile_results(), folder)
-    build_index(folder, {})
-    return folder
+    return hostile_site(tmp_path_factory.mktemp("project") / "reports")
 
 
 Opener = Callable[..., tuple[Page, list[str]]]
